@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ckptsim.sim.own_properties import Function
-from ckptsim.sim.slots.load import name_of
+from ckptsim.sim.slots.resolve import name_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

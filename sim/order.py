@@ -15,7 +15,7 @@ from pathlib import Path
 from ckptsim.models import ordering
 from ckptsim.models.core import ProtocolError
 from ckptsim.models.ordering import CheckpointId, RecordsDurable, StreamDescriptor, wire
-from ckptsim.models.ordering.effects import PassRecords
+from ckptsim.models.ordering.events import PassRecords
 from ckptsim.models.ordering.wire import WireError, parse_catalog, read_json
 from ckptsim.scenarios.errors import UserError
 

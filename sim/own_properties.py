@@ -14,7 +14,7 @@ from typing import TypeAlias
 from ckptsim.scenarios import UserError
 from ckptsim.sim.rows import GroundTruth, RunResult, ViolationRow
 from ckptsim.sim.run_spec import RunSpec
-from ckptsim.sim.slots.load import load_callable, name_of
+from ckptsim.sim.slots.resolve import load_callable, name_of
 
 Function: TypeAlias = Callable[[GroundTruth], str | None]
 Properties: TypeAlias = Mapping[str, Function]

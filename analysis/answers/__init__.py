@@ -1,6 +1,7 @@
 """Answers: what a sweep says to its question, as sentences, as a table and as a headline."""
 
 from ckptsim.analysis.answers.compare import compare as compare
+from ckptsim.analysis.answers.phases import CAUSED as CAUSED
 from ckptsim.analysis.answers.phases import cliff_sentences as cliff_sentences
 from ckptsim.analysis.answers.printed import paragraph as paragraph
 from ckptsim.analysis.answers.printed import printed as printed

@@ -28,6 +28,8 @@ _PARTS = {
     "async_ns": "the asynchronous part",
 }
 _REST = "acknowledgement"
+CAUSED = " There: "
+"""Stands before the cause of a cliff."""
 _OF_CHECKPOINTS = ("run_key", "checkpoint_id", "status", "inner", "duration_ns", *_WAITS)
 _OF_TASKS = ("run_key", "checkpoint_id", "acknowledged_ns", *_PARTS)
 
@@ -49,7 +51,7 @@ def cliff_sentences(
         known = jump.metric in (*cliffs.DURATIONS, *cliffs.RECOVERIES) and not phases.empty
         text = cliffs.sentence(jump, cliffs.cause(jump, phases) if known else None)
         why = because(jump.more) if because and jump.metric in cliffs.DURATIONS else ""
-        told.append(f"{text} There: {why}" if why else text)
+        told.append(f"{text}{CAUSED}{why}" if why else text)
     return told
 
 

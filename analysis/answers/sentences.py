@@ -19,23 +19,26 @@ from ckptsim.analysis.answers.series import (
 )
 from ckptsim.analysis.summaries import Summaries
 from ckptsim.analysis.words import amount, plain_number, span, with_interval
-from ckptsim.scenarios.planning import METRICS
+from ckptsim.scenarios.planning import METRICS, Measure
 
 SERIES_MAX = 6  # of more series the effect of each parameter is reported instead
 SEVERAL = 3
 _CROSSING = 0.99
+_AS_MUCH = {Measure.TIME: "as long", Measure.SIZE: "as large", Measure.SHARE: "as large"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """What a report opens a sweep with: sentences, and what their numbers stand on.
 
-    headline: one figure and what it is of, both empty where no run has a value.
+    headline: one figure and a sentence about it, both empty where no run has a value.  brief: a
+    sentence on each metric.
     """
 
     sentences: tuple[str, ...]
     note: str
     headline: tuple[str, str] = ("", "")
+    brief: tuple[str, ...] = ()
 
 
 def answer(findings: Summaries, layout: Layout | None = None) -> Answer:
@@ -45,6 +48,7 @@ def answer(findings: Summaries, layout: Layout | None = None) -> Answer:
     """
     layout = layout or layout_of(findings.axes)
     sentences: list[str] = []
+    brief: list[str] = []
     used: list[Series] = []
     headline = ("", "")
     for metric in answering(findings):
@@ -52,31 +56,45 @@ def answer(findings: Summaries, layout: Layout | None = None) -> Answer:
         used += series
         found = _about(metric, series, layout, findings)
         headline = headline if sentences else _headline(metric, series, layout)
+        brief += found[:1]
         sentences += found if not sentences else found[:1]
     missing = [f"{_capital(METRICS[one].says)}: no run has a value." for one in missed(findings)]
     return Answer(
         sentences=(*sentences, *missing) if used else (),
         note=_note(used, findings.tie_policies),
         headline=headline,
+        brief=tuple(brief),
     )
 
 
 def _headline(metric: str, series: Sequence[Series], layout: Layout) -> tuple[str, str]:
-    """Return the figure that says most about a metric: between series, or along one of them."""
+    """Return the figure that says most about a metric, and a sentence with it.
+
+    It is between series, or along one of them.
+    """
     says = METRICS[metric].says
+    many = says.split()[0].endswith("s")
     found = verdicts.contrast(*_ends(series)) if len(series) > 1 else None
     along = verdicts.extent_along(_ends(series)) if found is not None else 0
     if found is not None and found.ratios is not None and verdicts.extent(found) >= along:
         low, high = map(plain_number, found.ratios)
         if found.ratios[0] >= _CROSSING and found.clear:
             figure = f"{low} times" if low == high else f"{low} to {high} times"
-            return figure, f"the {says} with {found.more.label} against {found.less.label}"
+            verb, as_much = (
+                "are" if many else "is",
+                _AS_MUCH.get(METRICS[metric].measure, "as many"),
+            )
+            than = f"with {found.more.label} as with {found.less.label}"
+            return figure, f"{_capital(says)} {verb} {figure} {as_much} {than}."
     means = [mean for one in series for mean in one.means]
     figure = span(metric, min(means), max(means))
     first, last = series[0].places[0], series[0].places[-1]
+    text = f"{_capital(says)} {'range' if many else 'ranges'} from {figure}"
+    if min(means) == max(means):
+        text = f"{_capital(says)} {'are' if many else 'is'} always {figure}"
     if layout.along is None or len(series[0].places) == 1:
-        return figure, says
-    return figure, f"{says}, along {layout.along} from {first.shown} to {last.shown}"
+        return figure, f"{text}."
+    return figure, f"{text}, along {layout.along} from {first.shown} to {last.shown}."
 
 
 def _about(metric: str, series: Sequence[Series], layout: Layout, findings: Summaries) -> list[str]:

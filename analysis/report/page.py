@@ -102,22 +102,14 @@ def write_report(
                 sections.append(compared(found, other, str(others[plan].directory)))
             elif view.compare is not None:
                 raise UserError(f"--compare: found no sweep of {plan} in {view.compare}")
-            causes: list[str] = []
-            cliffs = cliff_sentences(found, store, partial(_because, found, causes))
-            why = next(filter(None, causes), "")
-            sections.append(section(found, layout_seen(found, view), cliffs, why))
+            cliffs = cliff_sentences(found, store, partial(cause_at, found))
+            sections.append(section(found, layout_seen(found, view), cliffs))
     opening, path = _kept(directory, opening), directory / PAGE
     questions = len(sections) + (opening is not None)
     one = questions == 1
     title = f"Sweep {sections[0]['name']}" if one else f"{questions} questions, answered"
     written_whole(path, page(title, sections, opening))
     return path
-
-
-def _because(findings: Summaries, causes: list[str], key: tuple[str, str]) -> str:
-    """Return the cause of a slow checkpoint at a point, and remember it."""
-    causes.append(cause_at(findings, key))
-    return causes[-1]
 
 
 def _nothing(_: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from ckptsim.analysis.answers import (
+    CAUSED,
     Layout,
     answer,
     answering,
@@ -63,12 +64,10 @@ def section(
     findings: Summaries,
     layout: Layout | None = None,
     cliffs: Sequence[str] = (),
-    why: str = "",
 ) -> dict[str, Any]:
     """Return what the template shows of one sweep.
 
-    layout: how its answer is laid out. cliffs: the ones of the sweep in words, why: the cause at
-    the highest one that has one.
+    layout: how its answer is laid out. cliffs: the ones of the sweep in words, with their causes.
     """
     about = findings.about
     anchor = f"sweep-{about['plan']}"
@@ -84,7 +83,8 @@ def section(
         "figure": found.headline[0],
         "figure_of": found.headline[1],
         "graph": graph_of(findings),
-        "why": why,
+        # The headline says it of the first metric.
+        "brief": [*found.brief[1:2], *_with_cause(cliffs)] or [*found.brief, found.note][:1],
         "warnings": warnings(findings),
         "headline": shown(headlines(findings, layout), f"{anchor}-answer"),
         "says": about["says"],
@@ -102,6 +102,11 @@ def section(
             for part in parts
         ],
     }
+
+
+def _with_cause(cliffs: Sequence[str]) -> Sequence[str]:
+    """Return the highest cliff, if possible one with a cause. Nothing without cliffs."""
+    return sorted(cliffs, key=lambda text: CAUSED not in text)[:1]
 
 
 def compared(one: Summaries, other: Summaries, where: str) -> dict[str, Any]:
@@ -142,7 +147,7 @@ def compared(one: Summaries, other: Summaries, where: str) -> dict[str, Any]:
         "figure": "",
         "figure_of": "",
         "graph": None,
-        "why": "",
+        "brief": [one_metric.sentence for one_metric in found[:1]],
         "warnings": [],
         "headline": shown(drawn, f"{anchor}-answer"),
         "says": f"program {about['program']} against program {other.about['program']}",

@@ -15,30 +15,20 @@ from ckptsim.analysis.figures.barriers import (
     durations_over_time,
     in_flight_bytes,
 )
+from ckptsim.analysis.figures.pending import pending_over_time
 from ckptsim.analysis.figures.recovery import PARTS, SHARE, recovery_parts, recovery_timeline
+from ckptsim.analysis.figures.run.barrier_story import barrier_story
 from ckptsim.analysis.figures.run.lives import lives
-from ckptsim.analysis.figures.run.timeline import marks_of, timeline
 from ckptsim.analysis.report.pictures import Picture
 from ckptsim.analysis.summaries import Summaries
 from ckptsim.analysis.words import point_label, time_in_words
 from ckptsim.scenarios import Scenario, UserError
 from ckptsim.scenarios.files import document
-from ckptsim.scenarios.job import Job
-from ckptsim.sim.rows import CheckpointRow, RunResult
-from ckptsim.sim.story import Vocabulary
+from ckptsim.scenarios.job import Job, Plane
+from ckptsim.sim.job.buffers import senders_of
+from ckptsim.sim.rows import RunResult
 from ckptsim.sim.why import why_of
-from ckptsim.sim.world import load_world, run_world
-
-CHECKPOINTS_DRAWN = 40
-LONG_RUN = 8  # a run this many times longer than its slowest checkpoint is drawn around that
-FAULT = "The fault before it"
-LANES = (
-    "Upper lanes: a tick for each thing that a part of the system did. Middle lanes: what lasted, "
-    "one lane per kind, in as many rows as overlap. Lowest lanes: checkpoints from trigger to end, "
-    "in the colours of what they waited for. Dashed red lines concern the whole system."
-)
-NEAR = 3  # a fault so many lengths of the checkpoint away is drawn in the same window
-Window = tuple[int, int]
+from ckptsim.sim.world import run_world
 
 
 def slowest_run(findings: Summaries) -> Iterator[Picture]:
@@ -55,7 +45,7 @@ def slowest_run(findings: Summaries) -> Iterator[Picture]:
     result = repeated(point, scenario, seed=int(row["seed"]), ties=str(row["ties"]))
     if result is None:
         return
-    yield from _timelines(result, row, load_world(scenario.world).VOCABULARY)
+    yield from _around(result, row, scenario)
     if any(entry[1] == "task_state" for entry in result.trace):
         yield Picture(
             title="How its tasks ended",
@@ -100,55 +90,30 @@ def repeated(
         return None
 
 
-def _timelines(result: RunResult, row: pd.Series, vocabulary: Vocabulary) -> Iterator[Picture]:
-    """Draw the window of the slowest checkpoint, and the one of a fault far away from it."""
-    focus = _the_slowest(result, row)
-    slow_ns = int(row["elapsed_ns"])
-    named = f"checkpoint {row['scope']}/{row['checkpoint_id']}".replace("*/", "")
-    outlined = f"The slowest, {named}, is outlined: {time_in_words(slow_ns)}. "
-    for what, window in _windows(result, row, vocabulary):
+def _around(result: RunResult, row: pd.Series, scenario: Scenario) -> Iterator[Picture]:
+    """Draw the barriers of the slowest checkpoint of a job, or the pending states of a sync."""
+    number, slow = int(row["checkpoint_id"]), time_in_words(int(row["elapsed_ns"]))
+    named = f"checkpoint {row['scope']}/{number}".replace("*/", "")
+    view = str(row["replay"]).replace("ckptsim replay", "ckptsim view", 1)
+    walk = f"Walk through the run: {view} --checkpoint {number} --out run.html"
+    model = scenario.model
+    if isinstance(model, Job) and model.plane is Plane.BUFFERS:
         yield Picture(
-            title=f"{what}: seed {row['seed']}",
-            caption=("" if what == FAULT else outlined) + LANES,
-            figure=timeline(
-                result.trace, vocabulary, result.checkpoints, window_ns=window, focus=focus
-            ),
-            data=pd.DataFrame(map(asdict, result.checkpoints)),
+            title=f"Barriers of the slowest checkpoint: seed {row['seed']}",
+            caption=f"The slowest, {named}, took {slow}. A lane per subtask: lines are barriers on "
+            f"their way, bars are blocked channels. {walk}",
+            figure=barrier_story(result.trace, senders_of(model), number),
+            data=pd.DataFrame(map(asdict, result.task_checkpoints)),
         )
-
-
-def _the_slowest(result: RunResult, row: pd.Series) -> CheckpointRow | None:
-    """Return the row of the slowest checkpoint in the run that was repeated."""
-    wanted = (row["scope"], row["checkpoint_id"], row["attempt"], row["triggered_ns"])
-    for found in result.checkpoints:
-        if (found.scope, found.checkpoint_id, found.attempt, found.triggered_ns) == wanted:
-            return found
-    return None
-
-
-def _windows(
-    result: RunResult, row: pd.Series, vocabulary: Vocabulary
-) -> Iterator[tuple[str, Window | None]]:
-    """Yield what to draw: the whole of a short run, else around the checkpoint and each fault."""
-    begin, length = int(row["triggered_ns"]), max(1, int(row["elapsed_ns"]))
-    short = result.run.ended_ns <= LONG_RUN * length
-    if short and len(result.checkpoints) <= CHECKPOINTS_DRAWN:
-        yield "The whole run", None
-        return
-    before = length // 4 if short else 2 * length
-    first, last = max(0, begin - before), begin + length + length // 5
-    faults = [at for at in marks_of(result.trace, vocabulary) if at > 0]
-    near = [at for at in faults if first - NEAR * length <= at <= last + NEAR * length]
-    room = length // 10
-    first, last = (
-        min([first, *(at - room for at in near)]),
-        max([last, *(at + room for at in near)]),
-    )
-    yield "Around the slowest checkpoint", (max(0, first), last)
-    far = [at for at in faults if at not in near and at < begin]
-    if far:  # the last one before the checkpoint is what it has to do with
-        at = far[-1]
-        yield FAULT, (max(0, at - 2 * length), at + length // 4)
+    elif result.pending:
+        pending = pd.DataFrame(map(asdict, result.pending))
+        yield Picture(
+            title=f"Pending states of the run with the slowest one: seed {row['seed']}",
+            caption=f"The slowest, {named}, took {slow}. Lines count the states that wait to be "
+            f"returned, and points are the age of the oldest one. {walk}",
+            figure=pending_over_time(pending),
+            data=pending,
+        )
 
 
 def _barriers(result: RunResult) -> Iterator[Picture]:
@@ -238,7 +203,7 @@ def _typical(findings: Summaries) -> Iterator[Picture]:
         f" {recovery.records_reprocessed:,} records were done again, and the latest record was "
         f"{peak} late. The dashed line is the failure. Upper lane: what the job did. Middle: "
         "in-flight data of the checkpoint, which tasks process before anything new. Lower: "
-        "checkpoints from trigger to end, hollow where they were given up.",
+        "checkpoints from trigger to end, hollow where they were aborted.",
         figure=recovery_timeline(recovery, result.checkpoints),
         data=pd.DataFrame([asdict(recovery)]),
     )

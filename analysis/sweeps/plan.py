@@ -29,8 +29,7 @@ from ckptsim.sim.fingerprint import version
 from ckptsim.sim.identity import canonical_names, replay_command, run_key
 from ckptsim.sim.judging import Judging
 from ckptsim.sim.slots.guest import CoreUnansweredError
-from ckptsim.sim.slots.load import source_mark
-from ckptsim.sim.slots.resolve import resolve, try_out
+from ckptsim.sim.slots.resolve import resolve, source_mark, try_out
 
 
 def sweep_rows(plan: Plan, properties: Sequence[str] = ()) -> list[SweepRow]:

@@ -29,8 +29,7 @@ from typing import assert_never
 from ckptsim.models.core import ProtocolError
 from ckptsim.models.ordering import events as ordering_events
 from ckptsim.models.ordering import terms
-from ckptsim.models.ordering.blocking import Blocked
-from ckptsim.models.ordering.effects import (
+from ckptsim.models.ordering.events import (
     CloseInput,
     Effect,
     EndChannel,
@@ -39,7 +38,6 @@ from ckptsim.models.ordering.effects import (
     PassRecords,
     ReportIncomplete,
 )
-from ckptsim.models.ordering.inference import Inference
 from ckptsim.models.ordering.lifecycle import Lifecycle
 from ckptsim.models.ordering.observation import Observation, observe
 from ckptsim.models.ordering.release import (
@@ -50,6 +48,7 @@ from ckptsim.models.ordering.release import (
     Shelf,
     Shelves,
 )
+from ckptsim.models.ordering.terms import Blocked, Inference
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,11 +82,7 @@ class OrderingCore:
         self._releaser = parts.releaser(self._shelves, self._ledgers, self._lifecycle, readiness)
 
     def step(self, event: ordering_events.Event) -> list[Effect]:  # noqa: C901, PLR0911 - one branch per event
-        """Take one event and return its effects in the order in which the host carries them out.
-
-        Raises ProtocolError with a kind of `Refusal` when the event breaks a rule. The observable
-        state is then as before.
-        """
+        """Return an event's effects, in order. Raises ProtocolError with a `Refusal`, unchanged."""
         match event:
             case ordering_events.RecordsRead():
                 return self._on_records_read(event)

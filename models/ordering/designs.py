@@ -1,4 +1,4 @@
-"""The designs that came before states had indexes of their own.
+"""The door of ordering cores, and the designs from before states had indexes of their own.
 
 `Design.INDEXES` is the core of `models/ordering/core`.  The other two are kept to be compared with:
 
@@ -14,15 +14,25 @@ record indexes in one queue, and an error for a state that is not the next one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Protocol, assert_never
 
-from ckptsim.models.ordering.blocking import Blocked
+from ckptsim.models.ordering import terms
 from ckptsim.models.ordering.core import OrderingCore, Parts
-from ckptsim.models.ordering.effects import Effect, SendState
-from ckptsim.models.ordering.events import Event, RecordsRead, SendFailed, StateRead, StateSent
+from ckptsim.models.ordering.events import (
+    Effect,
+    Event,
+    RecordsRead,
+    SendFailed,
+    SendState,
+    StateRead,
+    StateSent,
+)
 from ckptsim.models.ordering.lifecycle import Lifecycle
 from ckptsim.models.ordering.release import PendingState, Shelf
 from ckptsim.models.ordering.terms import (
+    Blocked,
     CheckpointIndex,
     CheckpointKey,
     Medium,
@@ -72,10 +82,7 @@ class RangeCore:
         self._received: dict[Scope, list[StateRead]] = {}
 
     def step(self, event: Event) -> list[Effect]:
-        """Take one event and return its effects.
-
-        Raises ProtocolError as the core does, and when a state has no index.
-        """
+        """Return an event's effects. Raises ProtocolError, also when a state has no index."""
         match event:
             case RecordsRead():
                 effects = self._core.step(replace(event, id=None))
@@ -120,3 +127,53 @@ class RangeCore:
         state = self._received[effect.scope][effect.key.index - 1]
         key = CheckpointKey(state.index or effect.key.index, state.id or effect.key.id)
         return replace(effect, key=key, kind=state.kind)
+
+
+class OrderingDoor(Protocol):
+    """An ordering core as hosts see it. Yours is made by `(OrderingParameters) -> OrderingDoor`."""
+
+    def step(self, event: Event) -> list[Effect]:
+        """Take one event and return its effects. Raise ProtocolError when it is refused."""
+
+    def blocked(self) -> tuple[Blocked, ...]:
+        """Return which state of a scope is next and what it waits for, used where a sync stalls."""
+
+    def pending_count(self) -> int:
+        """Return the number of states that were not sent, used before and after a failed send."""
+
+    def head(self, scope: terms.Scope) -> terms.CheckpointIndex | None:
+        """Return the lowest unsent index of a scope, used before and after a failed send."""
+
+
+def make_core(parameters: terms.OrderingParameters) -> OrderingDoor:
+    """Build the ordering core of one attempt, in the design that the parameters name."""
+    match parameters.design:
+        case terms.Design.INDEXES:
+            return OrderingCore(parameters)
+        case terms.Design.ARRIVAL:
+            return OrderingCore(parameters, Parts(shelf=ArrivalRequired))
+        case terms.Design.RANGES:
+            return RangeCore(parameters)
+        case _:
+            assert_never(parameters.design)
+
+
+def drive(core: OrderingDoor, event: Event, send: Callable[[SendState], bool]) -> list[Effect]:
+    """Step the core, carry out sends by `send`, and return other effects. Raises ProtocolError."""
+    others: list[Effect] = []
+    effects = core.step(event)
+    while effects:
+        following: list[Effect] = []
+        for effect in effects:
+            if isinstance(effect, SendState):
+                following += core.step(_outcome(effect, sent=send(effect)))
+            else:
+                others.append(effect)
+        effects = following
+    return others
+
+
+def _outcome(effect: SendState, *, sent: bool) -> Event:
+    if sent:
+        return StateSent(scope=effect.scope, index=effect.key.index)
+    return SendFailed(scope=effect.scope, index=effect.key.index)

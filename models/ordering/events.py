@@ -1,28 +1,23 @@
-"""What happens to an ordering core: events, in the past tense."""
+"""The events of an ordering core, in the past tense, and its effects, as commands."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from ckptsim.models.ordering import terms
+from ckptsim.models.ordering.terms import Blocked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamAnnounced:
-    """A stream that the catalog lacks joined the sync. For hosts that learn the catalog as they go.
-
-    It counts as if it had been in the catalog from the beginning.  One that is known is ignored.
-    """
+    """A stream that the catalog lacks joined the sync. A known one is ignored."""
 
     stream: terms.StreamDescriptor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordsRead:
-    """Records of one stream were read from a channel. `size_bytes` is the size of all of them.
-
-    id: the records' `partition_id`. Mandatory on SOCKET, not looked at on STDIO.
-    """
+    """Records of one stream were read from a channel. id: their `partition_id` (SOCKET only)."""
 
     stream: terms.StreamDescriptor
     size_bytes: int
@@ -72,10 +67,7 @@ class StateRead:
 
 @dataclass(frozen=True, slots=True)
 class FlushRequested:
-    """The host wants everything released that can be: a batch, a heartbeat, its own reason.
-
-    Never lost: while a send is outstanding it is remembered, and a whole new pass follows.
-    """
+    """The host wants everything released that can be. During a send it is remembered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,4 +147,122 @@ Event = (
     | FinishRequested
     | FinishTimerFired
     | StreamAnnounced
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenStream:
+    """Make the stream ready for its first records. Once per attempt, before they are passed on."""
+
+    stream: terms.StreamDescriptor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassRecords:
+    """Hand the records just read to the pipeline, which reports them durable under this id."""
+
+    stream: terms.StreamDescriptor
+    id: terms.CheckpointId
+    count: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseStatistics:
+    """The counts attached to a released state.
+
+    destination: what this state's own ids committed and rejected (`destinationStats`).
+    total: committed in this attempt up to and with this state: of its stream, or of all streams.
+    per_stream: the same per listed stream, for GLOBAL and SNAPSHOT. The wire has it on SOCKET only.
+    """
+
+    destination: terms.Count
+    total: terms.Count
+    per_stream: tuple[tuple[terms.StreamDescriptor, terms.Count], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendState:
+    """Send this state, then report `StateSent` or `SendFailed`. At most one is outstanding."""
+
+    scope: terms.Scope
+    key: terms.CheckpointKey
+    kind: terms.StateKind
+    payload: object
+    source_count: int | None
+    statistics: ReleaseStatistics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndStream:
+    """Tell the pipelines that a stream has had all its records: `records_read` of them."""
+
+    stream: terms.StreamDescriptor
+    records_read: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndChannel:
+    """Tell a channel's pipeline that no record of any stream follows on this channel."""
+
+    channel: int
+
+
+@dataclass(frozen=True, slots=True)
+class CloseInput:
+    """Close what feeds the pipelines: every channel has ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportIncomplete:
+    """Report, as a transient error, that the input ended before these streams were COMPLETE."""
+
+    streams: tuple[terms.StreamDescriptor, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetFinishTimer:
+    """Report `FinishTimerFired` after this time, unless the timer is cancelled."""
+
+    wait_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class CancelFinishTimer:
+    """Cancel the timer of `SetFinishTimer`."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompleteSync:
+    """End the sync well: every stream is COMPLETE and every state was sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailSync:
+    """Fail the sync. incomplete: streams without COMPLETE. blocked: scopes, and why."""
+
+    kind: terms.Refusal
+    incomplete: tuple[terms.StreamDescriptor, ...] = ()
+    blocked: tuple[Blocked, ...] = ()
+
+    def __str__(self) -> str:
+        parts = [str(self.kind)]
+        if self.incomplete:
+            parts.append("not COMPLETE: " + ", ".join(str(stream) for stream in self.incomplete))
+        parts.extend(str(blocked) for blocked in self.blocked)
+        return "; ".join(parts)
+
+
+Effect = (
+    OpenStream
+    | PassRecords
+    | SendState
+    | EndStream
+    | EndChannel
+    | CloseInput
+    | ReportIncomplete
+    | SetFinishTimer
+    | CancelFinishTimer
+    | CompleteSync
+    | FailSync
 )

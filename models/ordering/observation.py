@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ckptsim.models.ordering import terms
-from ckptsim.models.ordering.inference import Inference
 from ckptsim.models.ordering.lifecycle import Lifecycle
 from ckptsim.models.ordering.release import Ledger, Releaser, Shelf, Shelves
+from ckptsim.models.ordering.terms import Inference
 
 # The last released index of a scope, and its unsent indexes in ascending order.
 ShelfObservation = tuple[terms.CheckpointIndex, tuple[terms.CheckpointIndex, ...]]
@@ -36,10 +36,7 @@ class StreamObservation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """One attempt: its kind, its send, its end, its totals, and every stream.
-
-    per_stream: whether scopes are streams. None while undecided.
-    """
+    """One attempt as a value. per_stream: whether scopes are streams, None while undecided."""
 
     per_stream: bool | None
     open_channels: tuple[bool, ...]

@@ -64,10 +64,7 @@ class SourceParameters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundStarted:
-    """A feed's next round began, with readers 1..`readers`.
-
-    generating: more partitions follow, each with a reader of its own.
-    """
+    """A feed's next round began, with readers 1..`readers`. generating: more partitions follow."""
 
     feed: Feed
     readers: int
@@ -90,10 +87,7 @@ class GenerationEnded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderFinished:
-    """A reader ended with a checkpoint: its position, and how many records it sent.
-
-    partition_id: the id on its records. Mandatory on SOCKET, not looked at on STDIO.
-    """
+    """A reader ended: its position, its records, and their id (SOCKET only)."""
 
     feed: Feed
     reader: int
@@ -216,10 +210,7 @@ class SourceCore:
         self._next_message: terms.CheckpointIndex = 1
 
     def step(self, event: SourceEvent) -> list[SourceEffect]:
-        """Take one event and return its effects in the order in which the host carries them out.
-
-        Raises ProtocolError when the event breaks a rule. Nothing has changed then.
-        """
+        """Return an event's effects, in order. Raises ProtocolError, with nothing changed."""
         match event:
             case RoundStarted():
                 return self._on_round_started(event)

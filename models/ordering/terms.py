@@ -1,4 +1,11 @@
-"""The terms of the ordering protocol: streams, media, states, levels, keys, counts, refusals."""
+"""The terms of the ordering protocol: streams, media, states, levels, keys, counts, refusals.
+
+Each stream counts its intervals from 1.  The interval's number is the index of the state that will
+end it. As a decimal string it is the id of its records, so the id is known before the state.
+
+Source: airbytehq/airbyte, bulk load CDK, `PipelineEventBookkeepingRouter`. One counter for all
+streams attributed records to the wrong interval where streams interleave (PR #66686).
+"""
 
 from __future__ import annotations
 
@@ -179,3 +186,112 @@ class OrderingParameters:
             raise ValueError(f"channels: found {self.channels}, expected at least 1")
         if self.released_ids_kept < 0:
             raise ValueError(f"released_ids_kept: found {self.released_ids_kept}, expected >= 0")
+
+
+class Obstacle(IntEnum):
+    """The obstacle between a scope's next state and its release."""
+
+    PREDECESSOR = 1  # the next index has not arrived.
+    DURABILITY = 2  # records that were read for an id are not all durable.
+    SOURCE_COUNT = 3  # the source counted another number than is accounted for.
+    SEND = 4  # its send is outstanding.
+    FLUSH = 5  # nothing: it goes with the next flush.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shortfall:
+    """One condition that does not hold: `found` is not yet, or no more, `expected` records.
+
+    stream, id: the owner of the records, for DURABILITY. `expected` are the records read for them.
+    """
+
+    obstacle: Obstacle
+    expected: int
+    found: int
+    stream: StreamDescriptor | None = None
+    id: CheckpointId | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blocked:
+    """One scope with unsent states: which index is next, and what it waits for.
+
+    key: the key of the next state. None when that state has not arrived.
+    next_index: the only index that may go next. lowest: the lowest index that is here.
+    pending: how many states of the scope are unsent.
+    """
+
+    scope: Scope
+    next_index: CheckpointIndex
+    lowest: CheckpointIndex
+    pending: int
+    obstacle: Obstacle
+    key: CheckpointKey | None = None
+    shortfall: Shortfall | None = None
+
+    def __str__(self) -> str:
+        whose = "the sync" if self.scope is None else f"stream {scope_text(self.scope)}"
+        return f"{whose}: {self._why()} ({self.pending} unsent)"
+
+    def _why(self) -> str:
+        if self.key is None:
+            return f"state {self.lowest} waits for state {self.next_index}, which has not arrived"
+        name = f"state {self.key.index} (id {self.key.id})"
+        short = self.shortfall
+        if short is not None and self.obstacle is Obstacle.DURABILITY:
+            of = f" of stream {short.stream}, id {short.id}"
+            return f"{name} waits for records{of}: {short.expected} read, {short.found} durable"
+        if short is not None and self.obstacle is Obstacle.SOURCE_COUNT:
+            return (
+                f"{name} waits for its count: the source sent {short.expected} records, "
+                f"{short.found} are accounted for"
+            )
+        if self.obstacle is Obstacle.SEND:
+            return f"{name} waits for its send to return"
+        return f"{name} waits for a flush"
+
+
+class Inference:
+    """The current interval of each stream."""
+
+    def __init__(self, streams: tuple[StreamDescriptor, ...]) -> None:
+        self._ordinals: dict[StreamDescriptor, CheckpointIndex] = dict.fromkeys(streams, 1)
+
+    def announce(self, stream: StreamDescriptor, *, common: bool) -> None:
+        """Add a stream. `common`: whether all streams end their intervals together."""
+        key = self.common_key() if common else None
+        self._ordinals[stream] = 1 if key is None else key.index
+
+    def ordinal(self, stream: StreamDescriptor) -> CheckpointIndex:
+        """Return the number of the stream's current interval."""
+        return self._ordinals[stream]
+
+    def current_id(self, stream: StreamDescriptor) -> CheckpointId:
+        """Return the id of the stream's current interval."""
+        return self.id_of(stream, self._ordinals[stream])
+
+    def id_of(self, stream: StreamDescriptor, ordinal: CheckpointIndex) -> CheckpointId:
+        """Return the id of the stream's n-th interval."""
+        del stream  # ids are unique per stream already
+        return str(ordinal)
+
+    def stream_key(self, stream: StreamDescriptor) -> CheckpointKey:
+        """Return the key of the state that ends the stream's current interval."""
+        return CheckpointKey(self._ordinals[stream], self.current_id(stream))
+
+    def common_key(self) -> CheckpointKey | None:
+        """Return the key of the state that ends every stream's interval. None if they differ."""
+        ordinals = self._ordinals.values()
+        first = next(iter(ordinals), 1)
+        if any(ordinal != first for ordinal in ordinals):
+            return None
+        return CheckpointKey(first, str(first))
+
+    def end_interval(self, stream: StreamDescriptor) -> None:
+        """Begin the stream's next interval."""
+        self._ordinals[stream] += 1
+
+    def end_all_intervals(self) -> None:
+        """Begin every stream's next interval."""
+        for stream in self._ordinals:
+            self._ordinals[stream] += 1

@@ -16,16 +16,11 @@ from ckptsim.scenarios.dialect.kinds import Whole as Whole
 from ckptsim.scenarios.dialect.kinds import nothing_renamed as nothing_renamed
 from ckptsim.scenarios.dialect.kinds import one_of as one_of
 from ckptsim.scenarios.dialect.kinds import suggestion as suggestion
-from ckptsim.scenarios.dialect.limits import EVERYWHERE as EVERYWHERE
-from ckptsim.scenarios.dialect.limits import Limit as Limit
-from ckptsim.scenarios.dialect.limits import Limits as Limits
-from ckptsim.scenarios.dialect.literal import DIGITS_MAX as DIGITS_MAX
-from ckptsim.scenarios.dialect.literal import printable as printable
-from ckptsim.scenarios.dialect.literal import shown as shown
-from ckptsim.scenarios.dialect.literal import snake_case as snake_case
-from ckptsim.scenarios.dialect.literal import too_long as too_long
+from ckptsim.scenarios.dialect.tables import EVERYWHERE as EVERYWHERE
 from ckptsim.scenarios.dialect.tables import METADATA_KEY as METADATA_KEY
 from ckptsim.scenarios.dialect.tables import Entry as Entry
+from ckptsim.scenarios.dialect.tables import Limit as Limit
+from ckptsim.scenarios.dialect.tables import Limits as Limits
 from ckptsim.scenarios.dialect.tables import Parameter as Parameter
 from ckptsim.scenarios.dialect.tables import human_table as human_table
 from ckptsim.scenarios.dialect.tables import placed as placed
@@ -33,6 +28,7 @@ from ckptsim.scenarios.dialect.tables import plain_table as plain_table
 from ckptsim.scenarios.dialect.tables import read_keys as read_keys
 from ckptsim.scenarios.dialect.tables import schema as schema
 from ckptsim.scenarios.dialect.units import BYTE_RATE_UNITS as BYTE_RATE_UNITS
+from ckptsim.scenarios.dialect.units import DIGITS_MAX as DIGITS_MAX
 from ckptsim.scenarios.dialect.units import DURATION_UNITS as DURATION_UNITS
 from ckptsim.scenarios.dialect.units import SIZE_UNITS as SIZE_UNITS
 from ckptsim.scenarios.dialect.units import duration_text as duration_text
@@ -40,5 +36,9 @@ from ckptsim.scenarios.dialect.units import exact_text as exact_text
 from ckptsim.scenarios.dialect.units import in_units as in_units
 from ckptsim.scenarios.dialect.units import listed as listed
 from ckptsim.scenarios.dialect.units import parse as parse
+from ckptsim.scenarios.dialect.units import printable as printable
+from ckptsim.scenarios.dialect.units import shown as shown
 from ckptsim.scenarios.dialect.units import size_text as size_text
+from ckptsim.scenarios.dialect.units import snake_case as snake_case
+from ckptsim.scenarios.dialect.units import too_long as too_long
 from ckptsim.scenarios.dialect.units import write as write

@@ -17,7 +17,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from ckptsim.scenarios.dialect import units
-from ckptsim.scenarios.dialect.literal import shown
+from ckptsim.scenarios.dialect.units import shown
 from ckptsim.scenarios.errors import Problem
 
 NONE_TEXT = "none"
@@ -40,10 +40,7 @@ def nothing_renamed(_path: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """A place in the user's input, and the list that takes the problems found there.
-
-    renamed: the new key in place of an old one, by its path, or of an old value.
-    """
+    """A place in the user's input with its list of problems. renamed: old keys or values."""
 
     source: str
     path: str
@@ -94,10 +91,7 @@ class At:
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """Return `, did you mean "x"?` for a word that resembles a known one, else nothing.
-
-    The parts of a name count in any order: `completed_checkpoints` is `checkpoints_completed`.
-    """
+    """Return `, did you mean "x"?` for a word like a known one, with parts in any order."""
     asked = word[:80]
     best, name = max(((_likeness(asked, one), one) for one in sorted(known)), default=(0.0, ""))
     return f', did you mean "{name}"?' if best >= _ALIKE else ""

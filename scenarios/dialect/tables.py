@@ -1,4 +1,7 @@
-"""Tables: dataclasses as parameters, read key by key with every problem noted.
+"""Tables: dataclasses as parameters, and the places in which a parameter means nothing.
+
+The declaration names places of this kind, such as a plane or a pipeline.  In such a place the
+parameter has its declared default and no other value.
 
 A table's keys are the fields of its dataclass.  A field with a unit in its name, such as
 `interval_ns`, may also be given under its short key with a unit in the value: `interval = "1 s"`.
@@ -16,8 +19,28 @@ from functools import cache
 from typing import Any, Protocol, cast
 
 from ckptsim.scenarios.dialect.kinds import BAD, At, Bad, Defaults, Kind, suggestion
-from ckptsim.scenarios.dialect.limits import Limits
 from ckptsim.scenarios.errors import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A place in which a parameter means nothing, and why.
+
+    place, says: the place as a word and in words, such as `records` and `on plane "records"`.
+    noted: another value is kept there and noted, as the one of a model moved there. Else refused.
+    """
+
+    place: str
+    says: str
+    because: str
+    noted: bool = False
+
+
+Limits = tuple[Limit, ...]
+
+# Given to a parameter of a table that has limits of its own: the parameter has none.
+EVERYWHERE: Limits = ()
+
 
 METADATA_KEY = "parameter"
 
@@ -137,7 +160,6 @@ def _with_defaults(entry: Entry, defaults: Defaults) -> Entry:
 
 
 def _redefaulted(default: object, defaults: Defaults) -> object:
-    """Return the default of a table with the defaults of parameters inside it."""
     if not any(path.startswith(".") for path, _ in defaults) or default is dataclasses.MISSING:
         return default
     table = cast("type[Any]", type(default))
@@ -147,10 +169,7 @@ def _redefaulted(default: object, defaults: Defaults) -> object:
 
 
 def read_table(table: type[Any], found: object, at: At, entries: Sequence[Entry]) -> object:
-    """Return an instance of the dataclass, or BAD after noting all that is wrong.
-
-    entries: its parameters, possibly with other defaults than the dataclass.
-    """
+    """Return an instance, or BAD after noting all problems. entries: its parameters."""
     if not isinstance(found, Mapping):
         return at.refuse(found, "a table")
     values = read_keys(entries, found, at)
@@ -165,10 +184,7 @@ def read_table(table: type[Any], found: object, at: At, entries: Sequence[Entry]
 def read_keys(
     entries: Sequence[Entry], found: Mapping[str, object], at: At
 ) -> dict[str, object] | Bad:
-    """Return the values of the given keys by full key, or BAD after noting all that is wrong.
-
-    Keys are read in their order in the file. Unknown and missing ones are problems.
-    """
+    """Return values by full key, in the file's order, or BAD after noting all problems."""
     before = len(at.problems)
     by_key = {entry.name: (entry, False) for entry in entries}
     by_key |= {entry.short: (entry, True) for entry in entries if entry.short}

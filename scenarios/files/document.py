@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, cast
+from datetime import date, time
+from typing import Any, Protocol, TypeAlias, cast
 
 from ckptsim.scenarios.dialect import (
     At,
@@ -47,10 +49,7 @@ class _Placed(Protocol):
 def read(
     found: Mapping[str, object], *, source: str, links: Mapping[str, Link] = LINKS
 ) -> Scenario:
-    """Return the scenario that a document holds. `source` names the document in error texts.
-
-    Raises ScenarioError with every problem found.
-    """
+    """Return the scenario of a document. Raises ScenarioError with every problem found."""
     problems: list[Problem] = []
     at = At(source, "", problems)
     link = _link(found, at, links)
@@ -91,20 +90,15 @@ def _link(found: Mapping[str, object], at: At, links: Mapping[str, Link]) -> Lin
 
 
 class _Anything(Kind):
-    """What cannot be judged while the link is not known."""
-
     __slots__ = ()
 
     def read(self, found: object, at: At) -> object:
-        """Take anything."""
         return found
 
     def expected(self) -> str:
-        """Return in words what may stand here."""
         return "anything"
 
     def plain(self, value: object) -> object:
-        """Return the value."""
         return value
 
 
@@ -126,12 +120,7 @@ def entries(link: Link) -> tuple[Entry, ...]:
         _SAYS,
         _entry("goals", _names(link.goals), (), "situations that some run must reach"),
         _entry("violates", _names(link.properties), (), "properties that this design must break"),
-        _entry(
-            link.key,
-            model,
-            model.default() if whole else REQUIRED,
-            "parameters of the model",
-        ),
+        _entry(link.key, model, model.default() if whole else REQUIRED, "parameters of the model"),
         _entry(
             "faults",
             Many(item=OneOf(tables=link.faults), minimum=0, maximum=1000),
@@ -178,8 +167,6 @@ def human(scenario: Scenario, links: Mapping[str, Link] = LINKS) -> dict[str, ob
 
 
 class _Flat:
-    """A scenario with its model under its link's key."""
-
     def __init__(self, scenario: Scenario, link: Link) -> None:
         self._scenario = scenario
         self._key = link.key
@@ -214,3 +201,81 @@ def scenario_key(scenario: Scenario, links: Mapping[str, Link] = LINKS) -> str:
 def canonical(value: object) -> str:
     """Return JSON data as one text, the same for equal data."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+# Keys, and indices into arrays of tables, from the top of a document.
+Place: TypeAlias = tuple[str | int, ...]
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
+
+
+def to_toml(scenario: Scenario, *, links: Mapping[str, Link] = LINKS) -> str:
+    """Return the text of a file that loads to an equal scenario."""
+    return write(human(scenario, links))
+
+
+def write(
+    document: Mapping[str, object], comments: Mapping[Place, Sequence[str]] | None = None
+) -> str:
+    """Return tables of texts, numbers, booleans, arrays and tables as TOML.
+
+    comments: place of a single value, with indices into arrays of tables -> lines to stand above
+    it. The ones of places that the document does not have are left out.
+    """
+    return "\n".join(_table(document, (), (), comments or {})).strip("\n") + "\n"
+
+
+def _table(
+    table: Mapping[str, object],
+    path: tuple[str, ...],
+    place: Place,
+    comments: Mapping[Place, Sequence[str]],
+) -> Iterator[str]:
+    """Write single values first: what follows a header belongs to it. path, place: of the table."""
+    for key, value in table.items():
+        if not _has_header(value):
+            yield from (f"# {line}" for line in comments.get((*place, key), ()))
+            yield f"{_key(key)} = {_value(value)}"
+    for key, value in table.items():
+        inner, there = (*path, key), (*place, key)
+        if isinstance(value, Mapping):
+            if not value or not all(map(_has_header, value.values())):
+                yield from ("", f"[{'.'.join(map(_key, inner))}]")
+            yield from _table(value, inner, there, comments)
+        elif _holds_tables(value):
+            for index, item in enumerate(cast("Sequence[Mapping[str, object]]", value)):
+                yield from ("", f"[[{'.'.join(map(_key, inner))}]]")
+                yield from _table(item, inner, (*there, index), comments)
+
+
+def _has_header(value: object) -> bool:
+    return isinstance(value, Mapping) or _holds_tables(value)
+
+
+def _holds_tables(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(v, Mapping) for v in value)
+
+
+def _key(key: str) -> str:
+    return key if _BARE_KEY.fullmatch(key) else _text(key)
+
+
+def _value(value: object) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return _text(value)
+        case list():
+            return "[" + ", ".join(_value(item) for item in value) + "]"
+        case Mapping():
+            pairs = (f"{_key(key)} = {_value(item)}" for key, item in value.items())
+            return "{" + ", ".join(pairs) + "}"
+        case date() | time():
+            return value.isoformat()
+        case _:
+            return repr(value)
+
+
+def _text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")  # JSON leaves it

@@ -16,7 +16,7 @@ from ckptsim.scenarios.dialect import NONE_TEXT, Choice, Entry, Flag, Kind, Many
 from ckptsim.scenarios.dialect.kinds import Real, Text, Whole
 from ckptsim.scenarios.dialect.units import DURATION_UNITS
 from ckptsim.scenarios.files.document import entries
-from ckptsim.scenarios.files.whole import written_whole
+from ckptsim.scenarios.files.load import written_whole
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.planning.plan_keys import ENTRIES, Axes, Settings, Words
 
@@ -29,10 +29,7 @@ _SPELLINGS = {"us": ("us", "µs", "μs"), "kB": ("kB", "KB"), "kB/s": ("kB/s", "
 
 
 def json_schema() -> Schema:
-    """Return the JSON Schema (draft 2020-12) of a file that is a scenario or a plan.
-
-    A document with the key `link` is a scenario of that link, any other one is a plan.
-    """
+    """Return the JSON Schema (draft 2020-12) of a file that is a scenario or a plan."""
     made = _Definitions()
     scenarios = [
         {
@@ -54,8 +51,6 @@ def json_schema() -> Schema:
 
 
 class _Definitions:
-    """Schemas of tables, each once, under a name of its own."""
-
     def __init__(self) -> None:
         self.found: dict[str, Schema] = {}
 
@@ -112,7 +107,6 @@ class _Definitions:
         return self._composite(kind, bare=bare)
 
     def _quantity(self, scale: Mapping[str, int]) -> Schema:
-        """Return a reference to the schema of a text with a number and a unit."""
         name = f"quantity_in_{list(scale)[-1].replace('/', '_per_')}"
         self.found.setdefault(name, _text(_pattern(scale)))
         return {"$ref": f"#/$defs/{name}"}
@@ -137,7 +131,6 @@ class _Definitions:
 
 
 def _any(schemas: list[Schema], *, optional: bool) -> Schema:
-    """Return the schema of what fits one of these, or is absent."""
     found = [*schemas, *([{"const": NONE_TEXT}] if optional else [])]
     return found[0] if len(found) == 1 else {"anyOf": found}
 
@@ -162,10 +155,7 @@ def _words(units: Iterable[str]) -> str:
 
 
 def with_schema(path: Path, text: str) -> str:
-    """Return the text of a TOML file with the line by which editors find its schema.
-
-    The schema is written beside the file, unless it is there.
-    """
+    """Return a TOML text with the line by which editors find its schema, which it writes."""
     place = path.parent / SCHEMA_FILE
     schema = json.dumps(json_schema(), indent=1, ensure_ascii=False) + "\n"
     if not place.is_file() or place.read_text("utf-8") != schema:

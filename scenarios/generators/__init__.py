@@ -12,9 +12,9 @@ from ckptsim.scenarios.generators.choices import Choices as Choices
 from ckptsim.scenarios.generators.jobs import job
 from ckptsim.scenarios.generators.options import varied
 from ckptsim.scenarios.generators.pipelines import composed as composed
-from ckptsim.scenarios.generators.stores import checkpoint_store as checkpoint_store
+from ckptsim.scenarios.generators.pipelines import uncoordinated
+from ckptsim.scenarios.generators.syncs import checkpoint_store as checkpoint_store
 from ckptsim.scenarios.generators.syncs import ordering as ordering
-from ckptsim.scenarios.generators.uncoordinated import uncoordinated
 from ckptsim.scenarios.spec import Scenario
 
 

@@ -67,21 +67,14 @@ class Choices:
         return [name for name in names if self.flag()]
 
     def alike(self, options: Sequence[Item]) -> Iterator[Item]:
-        """Yield chosen options without end, in every third place the same as before.
-
-        What counts failures in a row, or repetitions, is met by several faults of one kind only.
-        """
+        """Yield chosen options without end, in every third place the same as before."""
         last = self.of(options)
         while True:
             yield last
             last = last if self.integer(0, 2) == 2 else self.of(options)
 
     def several(self, draw: Callable[[], Item], *, most: int) -> tuple[Item, ...]:
-        """Choose a few things, none at the simplest.
-
-        Each is announced by a choice of its own, so that a list without some neighbouring choices
-        has one thing less and the rest as before.
-        """
+        """Choose a few things, none at the simplest. A choice of its own announces each."""
         found: list[Item] = []
         while len(found) < most and self.integer(0, 2) > 0:
             found.append(draw())
@@ -110,11 +103,7 @@ def slower(text: Any, factor: int, *, but: Collection[str] = ()) -> Any:
 
 
 def fitted(text: dict[str, Any]) -> Scenario:
-    """Return the scenario of a document in base units, without what does not fit.
-
-    An option that others refuse goes back to its default. A fault that names a missing part is left
-    out. The options declare themselves which values fit.
-    """
+    """Return the scenario of a document in base units, without what does not fit."""
     for _ in range(_TRIES):
         try:
             return from_json(json.dumps(text))

@@ -123,11 +123,7 @@ class Drawing:
                 return None
 
     def _instant(self, choices: Choices, before: Sequence[int]) -> int:
-        """Draw an instant: anywhere in the run, or near one at which something happens.
-
-        What a fault before it has caused, such as a restore, comes a duration of the scenario's own
-        later, which no run without that fault shows.
-        """
+        """Draw an instant: anywhere, or near an event, or a duration of the scenario after one."""
         times = self.times
         how = choices.integer(0, 3)
         if how < 2 or not times.instants:
@@ -148,14 +144,12 @@ class Drawing:
         return _magnitude(choices, min(_TIME_MIN_NS, times.ended_ns), times.ended_ns)
 
     def _count(self, choices: Choices, kind: Whole) -> int:
-        """Draw a number up to the count of the events of one kind."""
         most = len(choices.of(self.times.instants)) if self.times.instants else 1
         low = max(kind.minimum, -most)
         return choices.integer(low, min(kind.maximum, max(low, 0) + most))
 
 
 def _magnitude(choices: Choices, low: int, high: int) -> int:
-    """Draw between low and high with even odds per power of two."""
     exponent = choices.integer(low.bit_length(), high.bit_length())
     top = (1 << exponent) - 1
     return min(max(choices.integer(top >> 1, top), low), high)
@@ -170,10 +164,7 @@ def with_faults(
     least: int = 0,
     kinds: Sequence[str] | None = None,
 ) -> Scenario:
-    """Return the scenario with `least` to `most` more faults.
-
-    kinds: the kinds to draw from. By default each kind that can strike is there with even odds.
-    """
+    """Return the scenario with `least` to `most` more faults of `kinds`, by default any."""
     parts = parts_of(scenario, times.checkpoints)
     drawing = Drawing(scenario=scenario, parts=parts, times=times)
     known = drawing.kinds

@@ -13,7 +13,7 @@ from typing import Any
 from ckptsim.scenarios.generators.choices import Choices, drawn, fitted, slower
 from ckptsim.scenarios.generators.faults import expected, with_faults
 from ckptsim.scenarios.generators.hazards import with_hazards
-from ckptsim.scenarios.generators.situations import situate
+from ckptsim.scenarios.generators.options import situate
 from ckptsim.scenarios.job import Job, Plane
 from ckptsim.scenarios.job.faults import JOB_FAULTS
 from ckptsim.scenarios.limits import without_refused
@@ -62,12 +62,7 @@ _RESTARTS: tuple[Mapping[str, Any], ...] = (
     {"kind": "exponential_delay", "initial_backoff_ns": MS, "backoff_multiplier": 3.0},
     {"kind": "exponential_delay", "initial_backoff_ns": 10 * MS, "jitter_factor": 0.5},
     {"kind": "exponential_delay", "initial_backoff_ns": 10 * MS, "jitter_factor": 0.0},
-    {
-        "kind": "failure_rate",
-        "delay_ns": 0,
-        "interval_ns": 50 * MS,
-        "max_failures_per_interval": 2,
-    },
+    {"kind": "failure_rate", "delay_ns": 0, "interval_ns": 50 * MS, "max_failures_per_interval": 2},
     {"kind": "none"},
 )
 _CHECKPOINTING = {
@@ -190,7 +185,6 @@ def job(
 
 
 def _failures(kinds: Sequence[str], among: Sequence[str]) -> list[str]:
-    """Return the kinds of faults at an instant that have a job restart."""
     known = ("crash_task", "rescale", "resubmit", "crash_task_manager", "crash_job_manager")
     return [kind for kind in known if kind in kinds] or [one for one in among if one in known[:1]]
 
@@ -328,10 +322,7 @@ def _on_buffers(choices: Choices, text: dict[str, Any]) -> None:
 
 
 def _let_checkpoints_complete(choices: Choices, text: dict[str, Any], kinds: Sequence[str]) -> None:
-    """Let checkpoints complete in spite of the faults: a job runs until one is its last.
-
-    Those that lack a message expire, and few files fail where many have to be written.
-    """
+    """Let checkpoints complete in spite of the faults, so that one is the last."""
     table = text["checkpointing"]
     table["tolerable_failures"] = 1_000
     if choices.integer(0, 3) == 3:
@@ -353,10 +344,7 @@ def _let_checkpoints_complete(choices: Choices, text: dict[str, Any], kinds: Seq
 
 
 def _with_backlog(choices: Choices, text: dict[str, Any], *, on_buffers: bool) -> None:
-    """Let checkpoints come often, overtake much, and complete, so that a failure restores it.
-
-    Sources emit for some intervals, more than what reads them can process.
-    """
+    """Let checkpoints come often, overtake much and complete, so that a failure restores one."""
     table = text["checkpointing"]
     interval_ns = table["interval_ns"] = choices.of((20, 10, 30)) * MS
     table |= {

@@ -1,19 +1,21 @@
-"""Options that few scenarios need: each random one gets a few of them, so that all are explored.
+"""Options that few scenarios need, so that all are explored, and the surroundings of a random job.
 
 Only those with which every property holds but what `violates` names then.  An option that does not
 fit a scenario is left out.
+
+Each has a slot of its own.  A core in it is explored in jobs that have the situation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from ckptsim.scenarios.errors import ScenarioError
 from ckptsim.scenarios.files import plain, read
 from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.generators.hazards import with_hazards
-from ckptsim.scenarios.job import Plane
+from ckptsim.scenarios.job import Job, Plane, Vertex
 from ckptsim.scenarios.job.names import PROPERTIES
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.spec import Scenario
@@ -50,7 +52,6 @@ def varied(generate: Callable[[Choices], Scenario]) -> Callable[[Choices], Scena
 
 
 def _put(choices: Choices, text: Any, place: str, values: Sequence[Any]) -> None:
-    """Put one of the values at a place, if there is one."""
     *way, last = place.removesuffix("[]").split(".")
     for step in way:
         if step == "*" and not text:
@@ -69,7 +70,6 @@ def _put(choices: Choices, text: Any, place: str, values: Sequence[Any]) -> None
 
 
 def _placed(choices: Choices, text: Any) -> None:
-    """Say of every subtask which of three task managers it runs on."""
     text["job"]["placement"] = "map"
     for vertex in text["job"]["vertices"]:
         vertex["task_managers"] = [choices.integer(0, 2) for _ in range(vertex["parallelism"])]
@@ -89,10 +89,7 @@ def _shared(choices: Choices, text: Any) -> None:
 
 
 def _in_channel_state(table: Mapping[str, Any], *, not_for: str = "") -> Change:
-    """Keep in-flight data in a way that is safe while no parallelism changes.
-
-    not_for: a partitioner that it is of no use to.
-    """
+    """Keep in-flight data while no parallelism changes. not_for: a partitioner."""
 
     def change(choices: Choices, text: Any) -> None:
         del choices
@@ -237,3 +234,56 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
     "store": _STORE,
     "pipeline": _PIPELINE,
 }
+
+
+SITUATIONS: Mapping[str, Callable[[Vertex], bool]] = {
+    "global_committer": lambda vertex: vertex.global_committer,
+    "acknowledger": lambda vertex: vertex.acknowledges,
+    "enumerator": lambda vertex: vertex.splits is not None,
+}
+"""Slot -> whether a vertex is in its situation."""
+
+
+def has(scenario: Scenario, wanted: Collection[str]) -> bool:
+    """Return whether a scenario has situations, named by their slots."""
+    vertices = scenario.model.vertices if isinstance(scenario.model, Job) else ()
+    return all(any(map(SITUATIONS[slot], vertices)) for slot in wanted)
+
+
+def situate(choices: Choices, text: dict[str, Any]) -> None:
+    """Put a job into some of them, and into all that are wanted."""
+    if "global_committer" in choices.wanted or choices.flag():
+        _commit_together(choices, text, wanted="global_committer" in choices.wanted)
+    if {"enumerator", "acknowledger"}.intersection(choices.wanted):
+        text["checkpointing"]["enabled"] = True
+        text["ending"]["protocol"] = text["ending"]["protocol"].replace("naive", "flink")
+    for vertex in text["vertices"] if "acknowledger" in choices.wanted or choices.flag() else ():
+        if vertex["kind"] == "source":
+            vertex["acknowledges"] = True
+    is_coordinated = text["checkpointing"].get("enabled", True)
+    if is_coordinated and ("enumerator" in choices.wanted or choices.integer(0, 3) == 3):
+        _enumerate(choices, text)
+
+
+def _enumerate(choices: Choices, text: dict[str, Any]) -> None:
+    """Let an enumerator assign the splits of sources. Short ones are asked for often."""
+    text.pop("event_time", None)
+    for vertex in text["vertices"]:
+        vertex.pop("recorded", None)
+        if vertex["kind"] == "source":
+            vertex |= {"splits": choices.of((6, 3, 12)), "records_step": 0}
+            vertex.pop("ends_at_ns", None)
+
+
+def _commit_together(choices: Choices, text: dict[str, Any], *, wanted: bool) -> None:
+    """Let sinks have global committers. Few records lead to writers that have none."""
+    ending, vertices = text["ending"], text["vertices"]
+    if wanted:
+        ending["protocol"] = ending["protocol"].replace("naive", "flink")
+        vertices[-1]["kind"] = "sink"
+        text["checkpointing"] |= {"enabled": True, "after_finish": True}
+    if ending["protocol"] == "naive":
+        return
+    for sink in (one for one in vertices if one["kind"] == "sink"):
+        sink |= {"global_committer": True, "opens_after_finish": False}
+        sink["file_records"] = choices.of(("none", 3, 1))

@@ -148,7 +148,6 @@ def _is_of_one_width(model: jobs.Job) -> bool:
 
 
 def _tasks(parallelism: Mapping[str, int], checkpoints: int) -> dict[str, Values]:
-    """Return the values of faults that name a subtask, and a checkpoint."""
     return {
         "vertex": tuple(parallelism),
         "subtask": lambda drawn: range(parallelism[drawn["vertex"]]),
@@ -167,10 +166,7 @@ def _of_sync(model: SyncModel) -> Parts:
 def _feeds(
     kind: StateKind, streams: Sequence[StreamTable], source: SourceTable, sockets: int
 ) -> dict[str, Values]:
-    """Return the values of faults that name a socket, a feed, its readers and rounds.
-
-    So few sends and uploads fail in a row that each fault ends one attempt, or two, at the most.
-    """
+    """Return values for faults of sockets and feeds. So few fail that attempts are left."""
     sizes = [-(-one.records // one.partition_records) for one in streams]
     if kind is not StateKind.STREAM:
         sizes.append(-(-source.log_records // source.log_partition_records))
@@ -222,10 +218,7 @@ def _of_store(model: StoreModel) -> Parts:
 
 
 def _losses(model: StoreModel) -> tuple[Lost, ...]:
-    """Return what may be lost of a store: data only if that is noticed, or a checkpoint goes, too.
-
-    A mirror puts rows back that are older than the records that come again.
-    """
+    """Return what a store may lose: data only if that is noticed, or a checkpoint goes too."""
     if model.placement is StorePlacement.COLOCATED:
         return Lost.DATA, Lost.CHECKPOINT, Lost.LOCAL
     if model.sync.mirror:

@@ -1,4 +1,4 @@
-"""Random pipelines with fault plans.
+"""Random pipelines, and random jobs on records without barriers, with fault plans.
 
 All designs drawn are sound.  Every fault fails at most one attempt, and a plan has fewer than the
 platform forgives.  So every pipeline has to complete with each record stored once.
@@ -14,7 +14,8 @@ from ckptsim.scenarios.composed import Pipeline
 from ckptsim.scenarios.generators.choices import Choices, drawn, fitted, slower
 from ckptsim.scenarios.generators.faults import expected, with_faults
 from ckptsim.scenarios.generators.hazards import with_hazards
-from ckptsim.scenarios.generators.jobs import MODES
+from ckptsim.scenarios.generators.jobs import FAULTS_MAX as JOB_FAULTS_MAX
+from ckptsim.scenarios.generators.jobs import MODES, US, graph
 from ckptsim.scenarios.job import Plane
 from ckptsim.scenarios.limits import without_refused
 from ckptsim.scenarios.spec import Scenario
@@ -147,10 +148,7 @@ def pipeline(choices: Choices, plane: str) -> Scenario:
 
 
 def on_buffers(text: dict[str, Any]) -> dict[str, Any]:
-    """Return a pipeline on buffers, all of it as slow as barriers are there.
-
-    What only records can do is left at what buffers do.
-    """
+    """Return a pipeline on buffers, slowed down, without the options of records."""
     readers = text["readers"]
     if readers["rate_per_s"] != "none":
         readers = readers | {"rate_per_s": readers["rate_per_s"] / SLOWER}
@@ -160,7 +158,6 @@ def on_buffers(text: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_backlog(choices: Choices, text: dict[str, Any]) -> None:
-    """Let barriers overtake what waits for a slow sink."""
     times = SLOWER if text.get("plane") else 1
     text["checkpointing"] |= {
         "mode": "unaligned",
@@ -171,3 +168,53 @@ def _with_backlog(choices: Choices, text: dict[str, Any]) -> None:
     }
     text["readers"]["rate_per_s"] = "none"
     text["sink"] |= {"service_ns": choices.of((1, 2)) * MS * times, "partitioner": "hash"}
+
+
+_OF_ITS_TASKS = {
+    "sender_records": (20, 2, 60),
+    "receiver_records": (2, 8),
+    "record_buffers": (1, 3, 2),
+    "latency_ns": (0, 3 * MS),
+}
+_OF_ITS_MESSAGES = {
+    "rpc_ns": (0, 500 * US, 2 * MS),
+    "snapshot_sync_ns": (0, 300 * US),
+    "snapshot_async_ns": (0, 2 * MS),
+    "snapshot_jitter_ns": (0, 8 * MS),
+    "log_message_ns": (0, 20 * US),
+    "carry_index_ns": (0, 10 * US),
+}
+
+
+def uncoordinated(choices: Choices) -> Scenario:
+    """Return a random job on records without barriers, with crashes."""
+    interval_ns = choices.of((10, 3, 25)) * MS
+    vertices = graph(choices, on_buffers=False, sinks=False)
+    for vertex in vertices:
+        vertex.pop("ends_at_ns", None)
+    text = {
+        "vertices": vertices,
+        "channels": drawn(choices, _OF_ITS_TASKS),
+        "checkpointing": {
+            "protocol": choices.of(("uncoordinated", "communication_induced")),
+            "interval_ns": interval_ns,
+            "message_logs": choices.of((True, True, False)),
+        },
+        "costs": drawn(choices, _OF_ITS_MESSAGES),
+        "storage": {"failure_ratio": choices.of((0.0, 0.0, 0.3))},
+        "restart": {"kind": "fixed_delay", "delay_ns": choices.of((5 * MS, 0))},
+    }
+    scenario = fitted(
+        {
+            "name": "random_job",
+            "link": "barrier_protocol",
+            "says": "a random job without barriers",
+            "job": text,
+            "faults": [],
+        }
+    )
+    times = expected(scenario, step_ns=interval_ns, steps=6)
+    # Of many jobs a task fails again before all have stored a checkpoint since.
+    return with_faults(
+        choices, scenario, times, most=JOB_FAULTS_MAX, kinds=("crash_task", "fail_snapshot")
+    )

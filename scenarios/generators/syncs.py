@@ -1,4 +1,4 @@
-"""Random syncs with fault plans that a right ordering core completes.
+"""Random syncs, and random checkpoint stores of sound design, each with fault plans.
 
 Every fault of a plan fails at most one attempt, and a plan has fewer than the platform forgives.
 Or the sync may end either way, and its platform forgives fewer.
@@ -13,6 +13,7 @@ from ckptsim.scenarios.generators.choices import Choices, drawn, fitted
 from ckptsim.scenarios.generators.faults import expected, with_faults
 from ckptsim.scenarios.generators.hazards import with_hazards
 from ckptsim.scenarios.spec import Scenario
+from ckptsim.scenarios.store import RecordDurability, StorePlacement
 from ckptsim.scenarios.sync import FailSend, Medium, StateKind, SyncModel
 
 _MS = 1_000_000
@@ -115,7 +116,6 @@ def _stream(choices: Choices, name: str) -> dict[str, Any]:
 
 
 def _completing(scenario: Scenario) -> Scenario:
-    """Return the sync with a platform that has the patience for its faults."""
     model = cast("SyncModel", scenario.model)
     failed = [fault.sends for fault in scenario.faults if isinstance(fault, FailSend)]
     destination = model.destination
@@ -147,10 +147,7 @@ def _is_short_of_memory(choices: Choices, sync: dict[str, Any]) -> None:
 
 
 def _only_sends(choices: Choices, sync: dict[str, Any]) -> None:
-    """Have attempts only send, slowly, for longer than the platform bears with silence.
-
-    Records are small, so that a packet of them is not on its way for so long.
-    """
+    """Have attempts only send, slowly, for longer than the platform bears with silence."""
     sync["destination"] |= {
         "send_ns": choices.of((10, 5)) * _MS,
         "send_spread": choices.of((0.3, 0.0)),
@@ -184,3 +181,69 @@ def _generates(choices: Choices, sync: dict[str, Any]) -> None:
 
 
 _THEMES = (_fails_in_turn, _is_short_of_memory, _only_sends, _reads_abreast, _generates)
+
+
+_STORE_FAULTS_MAX = 5
+_WEEK_NS = 7 * 24 * 3600 * 1_000 * _MS
+_INPUT = {
+    "push_records": (30, 200),
+    "stream_records": (1, 250),
+    "rate_per_s": (200.0, 1_000.0, 30_000.0),
+    "keys": (7, 1, 1_000),
+    "producers": (0, 2, 1, 3),
+    "segment_records": (20, 1, 7, 100),
+}
+_RICHER = {
+    "versions": (1, 2, 3),
+    "version_gap_ns": (300 * _MS, 20 * _MS, 100 * _MS, 1_000 * _MS, 2_000 * _MS),
+    "view": (False, True),
+    "deletes_every": (0, 2, 7),
+    "switch_every": (0, 1, 50),
+    "compressed": (False, True),
+    "seek_position": (0, 0, 20, 30),
+    "remote_ahead": ("none", 7, 40, -20),
+}
+_SYNC = {
+    "sync_bytes": (3_000, 500, 0),
+    "sync_interval_ns": (0, 20 * _MS),
+    "durability": tuple(one.value for one in RecordDurability),
+    "deferred_write": (False, True),
+    "identity": (False, True),
+    "built_in": (False, True),
+    "offset_expiry_ns": (_WEEK_NS, _WEEK_NS, 1_200 * _MS),
+}
+# An old owner writes late, and a crash shows what it has changed.  Records in flight meet a switch.
+_SWITCHES = ("switch_source",)
+# Records come one by one for longer than a second, while one partition is switched to and fro.
+_OF_ONE_PARTITION = {"partitions": 1, "versions": 1, "rate_per_s": 200.0, "stream_records": 250}
+_STORE_THEMES = (None, None, None, None, ("takeover", "crash_at"), _SWITCHES)
+
+
+def checkpoint_store(choices: Choices) -> Scenario:
+    """Return a random store with a fault plan."""
+    placement = choices.of(tuple(StorePlacement))
+    given = drawn(choices, _INPUT) | {"partitions": 2}
+    if choices.flag():
+        given |= drawn(choices, _RICHER)
+    sync: dict[str, Any] = drawn(choices, _SYNC)
+    sync["mirror"] = choices.flag() and placement is not StorePlacement.COLOCATED
+    if sync["mirror"] and not given.get("deletes_every") and choices.flag():
+        sync["hooked"] = False  # the mirror puts unflushed rows back, and no deletes
+    if sync["durability"] != RecordDurability.PER_RECORD:
+        sync["ingest_while_syncing"] = choices.flag()
+    kinds = choices.of(_STORE_THEMES)
+    if kinds == _SWITCHES:
+        given |= _OF_ONE_PARTITION | {"remote_ahead": choices.of((40, 7, -20))}
+    scenario = fitted(
+        {
+            "name": "generated",
+            "link": "checkpoint_store",
+            "says": "a store and fault plan that was generated",
+            "store": {"placement": placement.value, "input": given, "sync": sync},
+        }
+    )
+    times = expected(scenario, step_ns=70 * _MS, steps=30)
+    least = 0 if kinds is None else 3
+    return with_hazards(
+        with_faults(choices, scenario, times, most=_STORE_FAULTS_MAX, least=least, kinds=kinds)
+    )

@@ -110,10 +110,7 @@ def _in_one_order(scenario: Scenario) -> Scenario:
 
 
 def _with_chances(text: dict[str, Any], begin: dict[str, Any]) -> dict[str, Any]:
-    """Leave every other checkpoint a chance: it completes if all subtasks succeed.
-
-    What always fails, or nearly so, keeps any core from its end.  A scenario may have more of it.
-    """
+    """Leave every other checkpoint a chance: it completes if all subtasks succeed."""
     found = deepcopy(text)
     paths = [path for path, _ in _leaves(text, ())]
     subtasks = sum(_at(text, path) for path in paths if path[-1] == "parallelism")
@@ -136,7 +133,6 @@ def _sizes(text: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def _changed(text: dict[str, Any], path: _Path, change: Callable[[Any], Any]) -> dict[str, Any]:
-    """Return a document with one number changed."""
     found = deepcopy(text)
     _at(found, path[:-1])[path[-1]] = change(_at(text, path))
     return found
@@ -171,7 +167,6 @@ def _numbers(kind: Kind, value: Any, path: _Path) -> Iterator[tuple[_Path, bool]
 
 
 def _leaves(value: Any, path: _Path) -> Iterator[tuple[_Path, Any]]:
-    """Yield the numbers of a document with their places."""
     inner = value.items() if isinstance(value, dict) else enumerate(value)
     for key, one in inner:
         if isinstance(one, dict | list):

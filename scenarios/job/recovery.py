@@ -48,7 +48,7 @@ class Recovery:
     )
     heartbeat_interval_ns: int = duration_ns(
         "10 s",
-        minimum=1,
+        minimum="1 ms",
         maximum="1 d",
         says="between two heartbeats that the job manager asks a task manager for",
         source=_HEARTBEAT + "interval",

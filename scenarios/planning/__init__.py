@@ -1,18 +1,16 @@
 """Plans of sweeps: grids, the keys that vary, and the metrics that answer."""
 
-from ckptsim.scenarios.planning.designs import CORE_AXIS as CORE_AXIS
-from ckptsim.scenarios.planning.designs import MUTANT_AXIS as MUTANT_AXIS
-from ckptsim.scenarios.planning.designs import NO_MUTANT as NO_MUTANT
-from ckptsim.scenarios.planning.designs import Design as Design
-from ckptsim.scenarios.planning.designs import design_of as design_of
-from ckptsim.scenarios.planning.designs import is_design as is_design
-from ckptsim.scenarios.planning.designs import slot_of as slot_of
-from ckptsim.scenarios.planning.designs import without_designs as without_designs
+from ckptsim.scenarios.planning.grid import CORE_AXIS as CORE_AXIS
+from ckptsim.scenarios.planning.grid import MUTANT_AXIS as MUTANT_AXIS
+from ckptsim.scenarios.planning.grid import NO_MUTANT as NO_MUTANT
+from ckptsim.scenarios.planning.grid import Design as Design
 from ckptsim.scenarios.planning.grid import Plan as Plan
 from ckptsim.scenarios.planning.grid import Point as Point
 from ckptsim.scenarios.planning.grid import all_plans as all_plans
+from ckptsim.scenarios.planning.grid import design_of as design_of
 from ckptsim.scenarios.planning.grid import document_of as document_of
 from ckptsim.scenarios.planning.grid import folder_of as folder_of
+from ckptsim.scenarios.planning.grid import is_design as is_design
 from ckptsim.scenarios.planning.grid import is_plan as is_plan
 from ckptsim.scenarios.planning.grid import load_plan as load_plan
 from ckptsim.scenarios.planning.grid import plan_from as plan_from
@@ -21,9 +19,11 @@ from ckptsim.scenarios.planning.grid import points as points
 from ckptsim.scenarios.planning.grid import runs as runs
 from ckptsim.scenarios.planning.grid import scenarios_of as scenarios_of
 from ckptsim.scenarios.planning.grid import size_of as size_of
-from ckptsim.scenarios.planning.metrics import FIGURES as FIGURES
-from ckptsim.scenarios.planning.metrics import METRICS as METRICS
-from ckptsim.scenarios.planning.metrics import Measure as Measure
+from ckptsim.scenarios.planning.grid import slot_of as slot_of
+from ckptsim.scenarios.planning.grid import without_designs as without_designs
+from ckptsim.scenarios.planning.plan_keys import FIGURES as FIGURES
+from ckptsim.scenarios.planning.plan_keys import METRICS as METRICS
 from ckptsim.scenarios.planning.plan_keys import SCENARIO_AXIS as SCENARIO_AXIS
+from ckptsim.scenarios.planning.plan_keys import Measure as Measure
 from ckptsim.scenarios.planning.vary import assignments as assignments
 from ckptsim.scenarios.planning.vary import with_parameters as with_parameters

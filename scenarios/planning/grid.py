@@ -8,6 +8,9 @@ parameters are (`designs`).  Each point is run once per tie policy and replicati
 With common random numbers (the default) replication r has the same seed at every point, so that
 points can be compared pairwise with less noise.  Without them each point has seeds of its own,
 derived from its parameters, so that they do not change when the plan grows.
+
+An axis `core.SLOT` sweeps the core of a slot: `builtin`, or what `--core` takes.  The axis `mutant`
+sweeps mutants of ours by name, with `none` for the right cores.  Scenarios know neither.
 """
 
 from __future__ import annotations
@@ -25,10 +28,49 @@ from ckptsim.scenarios.dialect import At, Bad, read_keys, shown
 from ckptsim.scenarios.errors import Problem, ScenarioError
 from ckptsim.scenarios.files import canonical, parse
 from ckptsim.scenarios.links import LINKS
-from ckptsim.scenarios.planning.designs import Design, design_of, is_design, without_designs
 from ckptsim.scenarios.planning.plan_keys import ENTRIES, SCENARIO_AXIS
 from ckptsim.scenarios.planning.vary import with_parameters
 from ckptsim.scenarios.spec import Link, Scenario
+
+MUTANT_AXIS = "mutant"
+CORE_AXIS = "core"
+BUILT_IN = "builtin"
+NO_MUTANT = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
+    """What runs a point in place of our cores: slot -> what `--core` takes, and a mutant."""
+
+    cores: Mapping[str, str] = field(default_factory=dict)
+    mutant: str | None = None
+
+
+def is_design(path: str) -> bool:
+    """Return whether a path of a plan sweeps cores or mutants, and no parameter of a scenario."""
+    return path == MUTANT_AXIS or path.partition(".")[0] == CORE_AXIS
+
+
+def slot_of(path: str) -> str:
+    """Return the slot that a path sweeps. Empty for mutants, and where a path names none."""
+    return path.partition(".")[2]
+
+
+def design_of(values: Mapping[str, object]) -> Design:
+    """Return the design among the values of a point. Its other values are of the scenario."""
+    cores = {
+        slot_of(path): str(value)
+        for path, value in values.items()
+        if is_design(path) and path != MUTANT_AXIS and value != BUILT_IN
+    }
+    mutant = values.get(MUTANT_AXIS, NO_MUTANT)
+    return Design(cores=cores, mutant=None if mutant == NO_MUTANT else str(mutant))
+
+
+def without_designs(values: Mapping[str, object]) -> dict[str, object]:
+    """Return the values of a point that are parameters of its scenario."""
+    return {path: value for path, value in values.items() if not is_design(path)}
+
 
 MOST_POINTS = 100_000
 MOST_RUNS = 10_000_000
@@ -72,10 +114,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One point of the parameter space: `parameters` is the canonical JSON of the swept ones.
-
-    design: the cores that are not ours, swept or set for all points.
-    """
+    """One point: `parameters` is the canonical JSON of the swept ones, `design` its cores."""
 
     index: int
     parameters: str
@@ -94,10 +133,7 @@ class Run:
 
 
 def load_plan(name: str) -> Plan:
-    """Return the plan of that name, or the one in the file at that path.
-
-    Raises ScenarioError with every problem found.
-    """
+    """Return the plan of that name or path. Raises ScenarioError with every problem found."""
     source, text = text_of(name, PLANS)
     return plan_from(parse(text, source), source=source, folder=folder_of(name))
 
@@ -118,12 +154,7 @@ def is_plan(found: Mapping[str, object]) -> bool:
 
 
 def plan_from(found: Mapping[str, object], *, source: str, folder: str = "") -> Plan:
-    """Return the plan in a document. `source` names it in error texts.
-
-    folder: where its paths begin. empty: where the user is.
-
-    Raises ScenarioError with every problem found.
-    """
+    """Return the plan in a document. folder: where its paths begin. Raises ScenarioError."""
     problems: list[Problem] = []
     at = At(source, "", problems)
     values = read_keys(ENTRIES, found, at)
@@ -138,10 +169,7 @@ def plan_from(found: Mapping[str, object], *, source: str, folder: str = "") -> 
 
 
 def document_of(plan: Plan, folder: str = "") -> dict[str, object]:
-    """Return a plan as its file, without defaults.
-
-    folder: the one of the file, from where the user is. The plan's paths lead from there.
-    """
+    """Return a plan as its file, without defaults. folder: where its paths lead from."""
     found: dict[str, object] = {}
     for entry in ENTRIES:
         value = getattr(plan, entry.name)
@@ -165,7 +193,6 @@ def document_of(plan: Plan, folder: str = "") -> dict[str, object]:
 
 
 def _from(plan: Plan, scenario: str, folder: str) -> str:
-    """Return a scenario of a plan as a file in a folder names it."""
     reached = plan.reached(scenario)
     if not is_file(scenario) or Path(reached).is_absolute():
         return reached
@@ -210,10 +237,7 @@ def _check_designs(plan: Plan, at: At) -> None:
 def points(
     plan: Plan, *, links: Mapping[str, Link] = LINKS, most: int | None = None
 ) -> list[Point]:
-    """Return the points of a plan in order, or the first so many of them.
-
-    Raises ScenarioError with every problem of any point, each once, at its place in the plan.
-    """
+    """Return a plan's (first) points in order. Raises ScenarioError with every problem, once."""
     bases = _bases(plan, links)
     found: list[Point] = []
     problems: dict[Problem, None] = {}
@@ -266,10 +290,7 @@ def size_of(plan: Plan) -> Size:
 
 
 def scenarios_of(plan: Plan, *, links: Mapping[str, Link] = LINKS) -> list[Scenario]:
-    """Return every scenario that a plan names, as its file has it.
-
-    Raises ScenarioError with every problem found.
-    """
+    """Return every scenario that a plan names. Raises ScenarioError with every problem found."""
     return list(_bases(plan, links).values())
 
 
@@ -283,7 +304,6 @@ def _canonical(values: Mapping[str, object]) -> str:
 
 
 def _bases(plan: Plan, links: Mapping[str, Link]) -> dict[str, Scenario]:
-    """Load every scenario that the plan names."""
     names = dict.fromkeys([plan.scenario, *map(str, plan_values(plan).get(SCENARIO_AXIS, ()))])
     problems: list[Problem] = []
     bases: dict[str, Scenario] = {}
@@ -299,7 +319,6 @@ def _bases(plan: Plan, links: Mapping[str, Link]) -> dict[str, Scenario]:
 
 
 def _combinations(plan: Plan) -> Iterator[dict[str, int]]:
-    """Yield for each point the index of every swept parameter's value."""
     axes = [[{path: place} for place in range(len(values))] for path, values in plan.grid.items()]
     if plan.zip:
         length = min(len(values) for values in plan.zip.values())

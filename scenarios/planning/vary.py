@@ -45,10 +45,7 @@ def with_parameters(
     source: str = "parameters",
     links: Mapping[str, Link] = LINKS,
 ) -> Scenario:
-    """Return the scenario with the given parameters, each set by its path.
-
-    Raises ScenarioError with every problem found, as if the result had been a file.
-    """
+    """Return the scenario with parameters set by path. Raises ScenarioError as a file does."""
     link = links[scenario.link]
     base = document.plain(scenario, links)
     problems: list[Problem] = []
@@ -81,10 +78,7 @@ class ItemName(str):
 def _numbered(
     base: object, steps: list[str | int], at: At, named: dict[str, str]
 ) -> list[str | int]:
-    """Return the steps with indexes in place of names. Nothing where a name is not known.
-
-    named: takes the place of each item that was named, by the place with its index.
-    """
+    """Return the steps with indexes in place of names, or nothing for an unknown name."""
     held: Any = base
     found: list[str | int] = []
     for step in steps:

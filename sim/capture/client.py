@@ -3,15 +3,21 @@
 It sends GET and nothing else, to the one host that it was given: a redirect is refused rather than
 followed.  Each answer has a deadline and a size beyond which it is refused, and has to be one whole
 JSON text.  Every failure is a sentence with the path, the value found and the value expected.
+
+A time-out of a socket bounds one silence, and a server that sends a byte now and then is never
+silent.  Here every step has the time that is left: each address that is tried, the handshake, the
+request, and every read of the answer, be it of a head, a chunk's size, a trailer or the body.
 """
 
 from __future__ import annotations
 
 import base64
 import http.client
+import io
 import json
 import socket
 import ssl
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +25,88 @@ from urllib.parse import unquote, urlsplit
 
 from ckptsim.scenarios.dialect import printable
 from ckptsim.scenarios.errors import UserError
-from ckptsim.sim.capture.line import Line
+
+
+class Line:
+    """A connection that looks like a socket to `http.client`. read_bytes: of the answer so far."""
+
+    def __init__(self, timeout_s: float) -> None:
+        self._ends_s = time.monotonic() + timeout_s
+        self._socket: socket.socket | None = None
+        self.read_bytes = 0
+
+    def connect(self, host: str, port: int, context: ssl.SSLContext | None) -> Any:
+        """Connect to the first address that answers. Raises OSError or TimeoutError."""
+        refused: OSError = ConnectionError("no address")
+        for family, kind, number, _, address in socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM
+        ):
+            found = self._socket = socket.socket(family, kind, number)
+            try:
+                found.settimeout(self._left_s())
+                found.connect(address)
+                break
+            except OSError as error:
+                found.close()
+                refused = error
+        else:
+            raise refused
+        found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if context is not None:
+            self._socket = context.wrap_socket(
+                found, server_hostname=host, do_handshake_on_connect=False
+            )
+            self._socket.settimeout(self._left_s())
+            self._socket.do_handshake()
+        return self
+
+    def _left_s(self) -> float:
+        left_s = self._ends_s - time.monotonic()
+        if left_s <= 0:
+            raise TimeoutError
+        return left_s
+
+    def sendall(self, data: bytes) -> None:
+        """Send all of the data in the time that is left."""
+        self._open().settimeout(self._left_s())
+        self._open().sendall(data)
+
+    def receive_into(self, buffer: memoryview) -> int:
+        """Fill a buffer with what comes next. Return how many bytes that is."""
+        self._open().settimeout(self._left_s())
+        count = self._open().recv_into(buffer)
+        self.read_bytes += count
+        return count
+
+    def makefile(self, _mode: str) -> io.BufferedReader:
+        """Return the answer as a file."""
+        return io.BufferedReader(_Answer(self))
+
+    def close(self) -> None:
+        """Leave the connection open: `http.client` closes what it still reads from."""
+
+    def hang_up(self) -> None:
+        """Close the connection."""
+        if self._socket is not None:
+            self._socket.close()
+
+    def _open(self) -> socket.socket:
+        if self._socket is None:
+            raise ConnectionError("not connected")
+        return self._socket
+
+
+class _Answer(io.RawIOBase):
+    def __init__(self, line: Line) -> None:
+        super().__init__()
+        self._line = line
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        return self._line.receive_into(buffer)
+
 
 # Assumption: larger than any answer about a job of some thousand subtasks.
 ANSWER_BYTES_MAX = 32 << 20
@@ -28,10 +115,7 @@ _LEVELS_MAX = 100  # an assumption: answers of the engine have fewer than 10
 
 
 class CaptureError(UserError):
-    """The server did not answer as a REST server of the engine does.
-
-    status: of the HTTP answer, None where there was none.
-    """
+    """The server did not answer as Flink's does. status: of the HTTP answer, if any."""
 
     def __init__(self, says: str, status: int | None = None) -> None:
         super().__init__(says)
@@ -58,10 +142,7 @@ class Body:
 
 
 def server_of(url: str) -> Server:
-    """Return the server that an address names.
-
-    Raises CaptureError for a text that is no address of a web server.
-    """
+    """Return the server that an address names. Raises CaptureError."""
     expected = "an address such as http://localhost:8081"
     try:
         parts = urlsplit(url)
@@ -85,10 +166,7 @@ def server_of(url: str) -> Server:
 
 
 class Client:
-    """Asks one server. Headers go with every GET and nowhere else.
-
-    timeout_s: for a whole answer, from the first step of connecting to the last byte.
-    """
+    """Asks one server. timeout_s: for a whole answer. Headers go with every GET only."""
 
     def __init__(
         self,
@@ -109,10 +187,7 @@ class Client:
         self._bytes_max = bytes_max
 
     def get(self, path: str) -> Body:
-        """Return the answer to one GET.
-
-        Raises CaptureError for everything but one whole JSON text with status 200.
-        """
+        """Return one GET's JSON answer with status 200. Raises CaptureError for all else."""
         line = Line(self._timeout_s)
         connection = self._connection()
         try:
@@ -155,7 +230,6 @@ class Client:
         return kind(self._server.host, self._server.port)
 
     def _check(self, path: str, answer: http.client.HTTPResponse) -> None:
-        """Refuse every answer that is not a whole one of this server."""
         status = answer.status
         if status in (401, 403):
             expected = "leave to read: a token with --header 'Authorization: Bearer ...'"
@@ -217,10 +291,7 @@ def _inside(value: Any) -> Iterable[Any]:
 
 
 def resolved(server: Server) -> None:
-    """Check that the server's name is known, for a clearer sentence than a failed GET has.
-
-    Raises CaptureError.
-    """
+    """Check that the server's name is known. Raises CaptureError with a clear sentence."""
     try:
         socket.getaddrinfo(server.host, server.port, type=socket.SOCK_STREAM)
     except OSError as error:

@@ -82,10 +82,6 @@ class Redaction:
         return "".join(found)
 
     def _host_at(self, pieces: Sequence[str], place: int) -> tuple[int, str]:
-        """Return where the longest host ends that begins at a place, and its stand-in.
-
-        Where there is none, the piece at the place represents itself.
-        """
         longest = place + 1, pieces[place]
         node, end = self._hosts, place
         while end < len(pieces) and pieces[end] in node:
@@ -106,10 +102,7 @@ def redacted(taken: Sequence[Taken]) -> tuple[list[Taken], Redaction]:
 
 
 def _texts(value: Any, key: str) -> Iterator[tuple[str, str]]:
-    """Yield every text of an answer with the key that it is under.
-
-    The engine lists options as objects with `key` and `value`.
-    """
+    """Yield every text of an answer with its key, or the `key` of the object it is in."""
     if isinstance(value, dict):
         named = value.get("key")
         for name, inner in value.items():
@@ -123,7 +116,6 @@ def _texts(value: Any, key: str) -> Iterator[tuple[str, str]]:
 
 
 def _learn(redaction: Redaction, key: str, text: str) -> None:
-    """Note hosts."""
     if _HOST_KEYS.search(key):
         for part in re.split(r"[,;]", text):
             host = re.sub(r"^[a-z0-9+.\-]+://([^@/]*@)?", "", part.strip())

@@ -7,14 +7,20 @@ task managers nor metrics.
 
 from __future__ import annotations
 
+import json
+import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote
 
 from ckptsim.scenarios.dialect import printable
+from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.capture.client import Body, CaptureError
+from ckptsim.sim.recording import INDEX, Recording, read_recording
 
 SAMPLE_S = 2.0
 # A server of the engine takes no longer request line than 4,096 bytes.  Source: Netty 4.1,
@@ -67,10 +73,7 @@ class Taken:
 
 @dataclass(slots=True)
 class Visit:
-    """A visit to one server. `taken` and `left_out` are what came of it.
-
-    progress: called with the share of the visit that is done, from 0 to 1.
-    """
+    """A visit to one server: `taken` and `left_out`. progress: gets the share done, 0 to 1."""
 
     client: Asker
     seconds: float
@@ -82,10 +85,7 @@ class Visit:
     _bytes: int = 0
 
     def run(self) -> None:
-        """Ask for everything.
-
-        Raises CaptureError when the server does not answer what a recording cannot lack.
-        """
+        """Ask for everything. Raises CaptureError if what a recording needs is missing."""
         about = self._ask("/config")
         features = about.get("features") if isinstance(about, dict) else None
         is_history = isinstance(features, dict) and features.get("web-history") is True
@@ -134,7 +134,6 @@ class Visit:
     # What there is ----------------------------------------------------------------------------
 
     def _job(self, *, is_history: bool) -> str:
-        """Return the id of the job to record: the named one, or the only one."""
         if self.job is not None:
             return self.job
         answer = self._must("/jobs/overview")
@@ -163,7 +162,6 @@ class Visit:
             self._ask(f"/taskmanagers/{quote(str(name), safe=':')}")
 
     def _vertices(self, answer: Any) -> list[tuple[str, int]]:
-        """Return id and parallelism of each vertex."""
         entries = answer.get("vertices") if isinstance(answer, dict) else None
         found = []
         for one in entries if isinstance(entries, list) else []:
@@ -178,7 +176,6 @@ class Visit:
     # Samples ----------------------------------------------------------------------------------
 
     def _samples(self, job: str, vertices: Sequence[tuple[str, int]]) -> None:
-        """Take metrics every two seconds, back-pressure every other time."""
         count = max(2, round(self.seconds / SAMPLE_S) + 1)
         began = time.monotonic()
         for number in range(count):
@@ -193,7 +190,6 @@ class Visit:
                     self._ask(f"{job}/vertices/{vertex}/backpressure")
 
     def _checkpoints(self, job: str, vertices: Sequence[str]) -> None:
-        """Take the history of checkpoints, and details of the last completed ones."""
         answer = self._ask(f"{job}/checkpoints")
         history = answer.get("history") if isinstance(answer, dict) else None
         done = [
@@ -223,3 +219,41 @@ def _metric_paths(head: str, parallelism: int) -> Iterator[str]:
         words.append(word)
         size += len(word) + 1
     yield head + ",".join(words)
+
+
+def check_free(folder: Path) -> None:
+    """Check before the work that the folder is free. Raises UserError."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UserError(f"--out: found {str(folder)!r}, expected a folder that is new or empty")
+
+
+def write_recording(folder: Path, taken: Sequence[Taken]) -> tuple[Recording, int]:
+    """Write the answers and their index. Return what they say and their size. Raises UserError."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name[:200]}."))
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    try:
+        entries = []
+        size = 0
+        for number, answer in enumerate(taken):
+            name = f"{number:04d}.json"
+            size += (scratch / name).write_bytes(answer.body.raw)
+            entries.append({"file": name, "path": answer.path, "at_ms": answer.at_ms})
+        index = json.dumps({"url_of": "recorded", "answers": entries}, indent=0)
+        size += (scratch / INDEX).write_bytes(index.encode())
+        recording = read_recording(scratch)
+        scratch.chmod(0o755)
+        if folder.is_dir():
+            folder.rmdir()  # an empty one, as was checked. A rename does not replace it everywhere
+        scratch.rename(folder)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return recording, size
+
+
+def _unwritable(folder: Path, error: OSError) -> UserError:
+    return UserError(f"--out: found {error.strerror} at {folder}, expected a place to write")

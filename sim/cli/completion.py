@@ -11,7 +11,7 @@ from ckptsim.scenarios.catalogue import all_names
 from ckptsim.scenarios.describe import reference
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.planning import all_plans
-from ckptsim.scenarios.planning.metrics import METRICS
+from ckptsim.scenarios.planning.plan_keys import METRICS
 from ckptsim.sim.cli.main import VERBS, import_verb
 from ckptsim.sim.infer.change.change import OPTIONS
 
@@ -96,7 +96,6 @@ def _quoted(text: str) -> str:
 
 @cache
 def _values() -> dict[tuple[str, ...], tuple[str, ...]]:
-    """Return what may follow options of any verb."""
     from ckptsim.sim.mutants.registry import MUTANTS
 
     properties = dict.fromkeys(name for link in LINKS.values() for name in link.properties)
@@ -126,7 +125,6 @@ def _plans() -> tuple[str, ...]:
 
 
 def _words(verb: str) -> Sequence[str]:
-    """Return what may follow a verb: its options and the names that it takes."""
     names = [name for one in import_verb(verb).options for name in one.names]
     return ["-h", "--help", *(n for n in names if n.startswith("-")), *_names(verb)]
 

@@ -86,10 +86,7 @@ def core_timeout(arguments: argparse.Namespace) -> Iterator[None]:
 
 
 def refusal_of(error: OSError, arguments: argparse.Namespace) -> str | None:
-    """Return what the system refused about a place that the user has named, or None.
-
-    A file that the user named nowhere is ours, and so is the fault.
-    """
+    """Return what the system refused about a place that the user has named, or None."""
     reason = (error.strerror or str(error)).partition("\n")[0]
     if error.errno in _NO_ROOM or "No space left" in str(error):
         return f"{_text(error.filename) or 'the output'}: {reason}"
@@ -104,7 +101,6 @@ def refusal_of(error: OSError, arguments: argparse.Namespace) -> str | None:
 
 
 def _named(arguments: argparse.Namespace) -> Iterator[Path]:
-    """Yield every place that the arguments name, or may name."""
     yield _DEFAULT
     for name, value in vars(arguments).items():
         for each in value if isinstance(value, list) else [value]:
@@ -115,7 +111,6 @@ def _named(arguments: argparse.Namespace) -> Iterator[Path]:
 
 
 def _text(name: object) -> str:
-    """Return the name of a file as the system gave it."""
     if isinstance(name, bytes):
         return os.fsdecode(name)
     return "" if name is None else str(name)
@@ -154,7 +149,6 @@ def run_verb(arguments: argparse.Namespace, verb: Verb, words: Sequence[str]) ->
 
 
 def _spelt(message: str, verb: Verb) -> str:
-    """Return a message of the Python API with its argument as the command line spells it."""
     name, colon, rest = message.partition(": ")
     word = f"--{name.replace('_', '-')}"
     known = colon and any(word in option.names for option in verb.options)
@@ -162,7 +156,6 @@ def _spelt(message: str, verb: Verb) -> str:
 
 
 def _raised(error: Exception, arguments: argparse.Namespace, words: Sequence[str]) -> int:
-    """Return the exit code for what a verb raised that is not meant to come up to here."""
     refusal = refusal_of(error, arguments) if isinstance(error, OSError) else None
     if refusal is not None:
         print(f"ckptsim {arguments.verb}: {refusal}", file=sys.stderr)
@@ -177,7 +170,6 @@ def _raised(error: Exception, arguments: argparse.Namespace, words: Sequence[str
 
 
 def _unanswered(says: str, arguments: argparse.Namespace, words: Sequence[str]) -> str:
-    """Return the violation of a core that has not answered, with the command that repeats it."""
     named = vars(arguments)
     found: dict[str, object] = {"replay": shlex.join(["ckptsim", *words])}
     if "seed" in named or "first" in named:
@@ -186,7 +178,6 @@ def _unanswered(says: str, arguments: argparse.Namespace, words: Sequence[str]) 
 
 
 def _with_variants(arguments: argparse.Namespace, verb: Verb) -> int:
-    """Run a verb, or once for each variant of its scenario, and return the worst exit code."""
     if arguments.verb in COMPARING or not getattr(arguments, "vary", ()):
         return verb.run(arguments)
     from ckptsim.sim.cli.subject import each_variant

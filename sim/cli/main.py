@@ -137,7 +137,6 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def _groups() -> str:
-    """Return the verbs by what people come for."""
     return "\n\n".join(
         "\n".join([f"{title}:", *(f"  {name:<14}  {says}" for name, (_, says) in verbs.items())])
         for title, verbs in GROUPS.items()
@@ -145,8 +144,6 @@ def _groups() -> str:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that names what a misspelt verb or option was meant to be."""
-
     verbs: Mapping[str, _Parser] = MappingProxyType({})
 
     def error(self, message: str) -> NoReturn:
@@ -167,7 +164,6 @@ class _Parser(argparse.ArgumentParser):
         return found
 
     def options(self) -> list[str]:
-        """Return the options that this parser knows."""
         return [word for action in self._actions for word in action.option_strings]
 
 

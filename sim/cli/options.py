@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
+import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +47,11 @@ def flag(name: str, says: str) -> Option:
 def repeated(name: str, metavar: str, says: str) -> Option:
     """Return an option that may be given several times."""
     return Option((name,), {"help": says, "metavar": metavar, "action": "append", "default": []})
+
+
+def given(arguments: argparse.Namespace, names: str) -> dict[str, Any]:
+    """Return arguments by name, for a function of the Python API that calls them the same."""
+    return {name: getattr(arguments, name) for name in names.split()}
 
 
 def json_of(what: str) -> Option:
@@ -213,10 +222,7 @@ def check_master(master: str) -> None:
 
 
 def spark_settings(arguments: argparse.Namespace) -> dict[str, str]:
-    """Return the Spark settings that the user gave.
-
-    Raises UserError for a master or a number that cannot be one, and for a setting without value.
-    """
+    """Return the user's Spark settings. Raises UserError for one that cannot be."""
     check_master(arguments.master)
     if arguments.partitions is not None and arguments.partitions < 1:
         raise UserError(f"--partitions: found {arguments.partitions}, expected at least 1")
@@ -234,3 +240,63 @@ def refuse(given: Mapping[str, object], why: str) -> None:
     for name, value in given.items():
         if value:
             raise UserError(f"{name}: found {why}")
+
+
+_NAME_BYTES_MAX = 255  # Source: Linux, NAME_MAX. The same on the usual file systems elsewhere
+
+
+def output_folder(text: str) -> Path:
+    """Return a folder that is there, or can be made. For `type=` of an argument."""
+    path = _writable(text)
+    if path.exists() and not path.is_dir():
+        raise argparse.ArgumentTypeError(f"found {text!r}, a file, expected a folder")
+    return path
+
+
+def output_file(text: str) -> Path:
+    """Return a file that is there, or can be made. For `type=` of an argument."""
+    path = _writable(text)
+    if path.is_dir():
+        raise argparse.ArgumentTypeError(f"found {text!r}, a folder, expected a file")
+    return path
+
+
+def kept_folder(text: str) -> Path:
+    """Return a folder that is read, and written if it is there. For `type=` of an argument."""
+    return output_folder(text) if Path(text).is_dir() else Path(text)
+
+
+def default_folder(path: Path) -> Path:
+    """Return the default folder, or a private one where it cannot be written, and print it."""
+    try:
+        return _writable(str(path))
+    except argparse.ArgumentTypeError as error:
+        place = _private() / path.name
+        print(f"{path} cannot be written ({error}): {place} takes its place", file=sys.stderr)
+        return place
+
+
+@cache
+def _private() -> Path:
+    return Path(tempfile.mkdtemp(prefix="ckptsim-out-"))
+
+
+def _writable(text: str) -> Path:
+    path = Path(text)
+    if not text or "\0" in text:
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a path")
+    if any(len(os.fsencode(part)) > _NAME_BYTES_MAX for part in path.parts):
+        expected = f"names of at most {_NAME_BYTES_MAX} bytes"
+        raise argparse.ArgumentTypeError(f"found a name of {len(text)} characters, {expected}")
+    for place in (path, *path.absolute().parents):
+        if place.is_dir():
+            if not os.access(place, os.W_OK | os.X_OK):
+                raise argparse.ArgumentTypeError(f"found {str(place)!r}, which is read-only")
+            return path
+        if place.is_symlink() and not place.exists():
+            found = f"found {str(place)!r}, a link to nothing"
+            raise argparse.ArgumentTypeError(f"{found}, expected a place to write")
+        if place != path and place.exists():
+            found = f"found {str(place)!r}, a file"
+            raise argparse.ArgumentTypeError(f"{found}, expected a folder above {text!r}")
+    return path

@@ -3,6 +3,8 @@
 A scenario, a server or a core can put escape sequences into a name, and a locale can lack half of
 our characters.  Both become escapes as JSON has them, so JSON stays what it means.  Lines that end
 are ours: who prints a text of others on one line takes `printable` for it.
+
+Text is marked where it is written, so results know no colours and a pipe gets the plain text.
 """
 
 from __future__ import annotations
@@ -12,12 +14,51 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import StringIO
 from typing import TYPE_CHECKING, Any, TextIO, cast
-
-from ckptsim.sim.cli.colour import coloured, has_colours
 
 if TYPE_CHECKING:
     from ckptsim._api.result import Result
+
+
+_STYLES = {"bad": "bold red", "good": "green", "head": "bold", "soft": "dim", "why": "bold cyan"}
+_MARKS = (
+    r"^(?P<bad>(?:VIOLATED|Violated:?) .*)$",
+    r"^(?P<bad>violations +[1-9].*)$",
+    r"^outcome +(?P<bad>(?!completed)\S.*)$",
+    r"^\S+ +\S+ +[\d,]+ runs +(?:(?P<good>ok)|(?P<bad>FAILED))$",
+    r"(?P<bad>\b[1-9][\d,]* failed)\b",
+    r"^(?P<head>.+)\n(?= *─)",
+    r"^(?P<soft>note: .*)$",
+    r"(?P<why>\b\d+ % of it): ",
+)
+_ANY = re.compile("|".join(re.sub(r"\?P<\w+>", "?:", one) for one in _MARKS), re.MULTILINE)
+
+
+def has_colours(stream: TextIO) -> bool:
+    """Return whether a stream is a terminal with colours, which `NO_COLOR` turns off."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb"
+    return not (plain or stream.closed) and stream.isatty()
+
+
+def coloured(text: str) -> str:
+    """Return a text with the colours of a terminal where something in it has one."""
+    if not _ANY.search(text):
+        return text
+    from rich.console import Console  # some 0.1 s, so only where something is marked
+    from rich.text import Text
+    from rich.theme import Theme
+
+    marked = Text(text)
+    for mark in _MARKS:
+        marked.highlight_regex(re.compile(mark, re.MULTILINE))
+    console = Console(
+        file=StringIO(), force_terminal=True, color_system="standard", theme=Theme(_STYLES)
+    )
+    with console.capture() as found:
+        console.print(marked, end="", soft_wrap=True)
+    return found.get()
+
 
 # Controls other than tab and the end of a line, what turns the direction of text, and halves of
 # characters, which names of files may have.
@@ -27,8 +68,6 @@ _OBEYED = re.compile(
 
 
 class _Printed:
-    """A stream that escapes what it is given to write."""
-
     def __init__(self, stream: TextIO) -> None:
         self.terminal = stream
         self._colours = has_colours(stream)
@@ -84,10 +123,7 @@ def terminal() -> TextIO | None:
 
 
 def flushed() -> None:
-    """Flush standard output.
-
-    Raises OSError where it cannot, and lets the interpreter's own flush find nothing to do.
-    """
+    """Flush standard output. Raises OSError once, and not again at the interpreter's end."""
     if sys.stdout is None:
         return
     try:

@@ -45,10 +45,7 @@ class ProgressBar:
         self(done=self._done, total=about)
 
     def __call__(self, *, done: int, total: int | None, note: str = "") -> None:
-        """Show that so many of all runs are done. total: None where only time bounds them.
-
-        note: what else there is to show.
-        """
+        """Show how many of all runs are done, and a note. total: None if only time bounds them."""
         shown = terminal()
         if shown is None:
             return

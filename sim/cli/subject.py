@@ -29,11 +29,7 @@ from ckptsim.sim.world import check_properties, is_property
 
 
 def each_variant(arguments: argparse.Namespace) -> Iterator[argparse.Namespace]:
-    """Yield the arguments of each combination of values that `--vary` asks for, as `--set`.
-
-    Each has its heading on standard error and a folder of its own below `--out`.
-    Raises ScenarioError for words that vary nothing.
-    """
+    """Yield the arguments of each combination of `--vary`. Raises ScenarioError."""
     from ckptsim.sim.infer.change import read_values
 
     varied = read_values(arguments.vary)
@@ -48,10 +44,7 @@ def each_variant(arguments: argparse.Namespace) -> Iterator[argparse.Namespace]:
 
 
 def subject_of(arguments: argparse.Namespace) -> Subject:
-    """Return the scenario that the arguments mean, with its core.
-
-    Raises UserError when there is no such scenario, parameter, slot, core or mutant.
-    """
+    """Return the scenario that the arguments mean, with its core. Raises UserError."""
     scenario = by_name(arguments.scenario)
     designs, words = designs_set(scenario, arguments.set)
     parameters = parameters_set(scenario, words)
@@ -82,10 +75,7 @@ def parameters_set(scenario: Scenario, words: Sequence[str]) -> dict[str, object
 
 
 def judging_of(arguments: argparse.Namespace, link: str) -> Judging:
-    """Return how runs are judged.
-
-    Raises UserError for a name that the link has not, and for a function that cannot be used.
-    """
+    """Return how runs are judged. Raises UserError for unknown names and unusable functions."""
     ignore = tuple(dict.fromkeys(arguments.ignore))
     own = own_of(arguments)
     everywhere = arguments.scenario == "all"
@@ -106,10 +96,7 @@ def own_of(arguments: argparse.Namespace) -> tuple[str, ...]:
 
 
 def source_of(arguments: argparse.Namespace) -> Source:
-    """Return what a command line looks at: a scenario, a find, or the folder of a recording.
-
-    Raises UserError for options that belong to a scenario.
-    """
+    """Return a scenario, a find, or a recording's folder. Raises UserError."""
     kept = kept_of(arguments)
     if kept is not None:
         return kept
@@ -123,10 +110,7 @@ def source_of(arguments: argparse.Namespace) -> Source:
 
 
 def kept_of(arguments: argparse.Namespace) -> Kept | None:
-    """Return what a folder of `hunt` repeats. None where a scenario is meant.
-
-    Raises UserError for arguments that the folder decides.
-    """
+    """Return what a folder of `hunt` repeats, None for a scenario. Raises UserError."""
     folder = Path(arguments.scenario)
     if not is_find(folder):
         return None

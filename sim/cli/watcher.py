@@ -122,7 +122,6 @@ def _waited(child: int, signals: set[signal.Signals]) -> int:
 
 
 def _told(said: str, code: int, words: Sequence[str]) -> str:
-    """Say which core was in when the process went, and what repeats it."""
     try:
         found = json.loads(said)
     except ValueError:

@@ -24,7 +24,7 @@ from ckptsim.sim.composed.ledger import Ledger
 from ckptsim.sim.composed.store import Store, row_name
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.control.sinks.sink import SinkWriter
-from ckptsim.sim.job.oracle.contents import differences
+from ckptsim.sim.job.oracle.records import differences
 from ckptsim.sim.kernel import explain_waits
 from ckptsim.sim.slots import ProtocolCores
 from ckptsim.sim.sync.attempt import waits

@@ -51,11 +51,7 @@ STATES = {
 }
 # What the vectors record of the inside of a handler, and no host asks.
 _INSIDE = ("open", "state", "pending_ids", "all_barriers")
-ALL_BARRIERS = {
-    AllBarriers.OPEN: "open",
-    AllBarriers.DONE: "done",
-    AllBarriers.FAILED: "failed",
-}
+ALL_BARRIERS = {AllBarriers.OPEN: "open", AllBarriers.DONE: "done", AllBarriers.FAILED: "failed"}
 
 Call = list[Any]
 
@@ -69,8 +65,6 @@ class _Timer:
 
 
 class _Host:
-    """Carries the handler's effects out and writes them down."""
-
     def __init__(self, handler: BarrierHandler, timers: str, timeout_ms: int | None) -> None:
         self.handler = handler
         self.policy = timers
@@ -101,7 +95,6 @@ class _Host:
         self.now_ns = to_ns
 
     def fire_timers(self) -> None:
-        """Fire everything that is due, in the order in which it was set."""
         for timer in [timer for timer in self.timers if timer.due_ns <= self.now_ns]:
             if timer in self.timers:
                 self._fire(timer)
@@ -237,7 +230,6 @@ def _barrier(host: _Host, step: Step) -> Barrier:
 
 
 def _for_hosts(vector: Vector) -> tuple[Vector, tuple[str, ...]]:
-    """Return a vector, and name what it looks at in our handlers only."""
     looked = (key for each in vector["expect"] for key in _INSIDE if key in each)
     return vector, tuple(dict.fromkeys(looked))
 

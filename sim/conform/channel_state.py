@@ -27,12 +27,7 @@ THROWN = {"no_such_element": "NoSuchElementException"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _End:
-    """One end of a channel.
-
-    Its slot, the default queue, what each step calls, all that is looked at.
-
-    steps: each takes the list of calls that are no effects, too.
-    """
+    """One end of a channel: slot, default queue, calls of each step, and all that is looked at."""
 
     slot: str
     make: Callable[..., Queue]

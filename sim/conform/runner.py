@@ -27,16 +27,16 @@ Vector = dict[str, Any]
 Step = dict[str, Any]
 Called = TypeVar("Called")
 
-# One module of this package per suite. Each has an `ADAPTER`.
+# Suite -> its adapter, as module of this package and name.
 SUITES: dict[str, str] = {
-    "ordering": "ckptsim.sim.conform.ordering",
-    "barriers": "ckptsim.sim.conform.barriers",
-    "channel_state": "ckptsim.sim.conform.channel_state",
-    "coordinator": "ckptsim.sim.conform.coordinator",
-    "rescale": "ckptsim.sim.conform.rescale",
-    "final_checkpoint": "ckptsim.sim.conform.final_checkpoint",
-    "checkpoint_plan": "ckptsim.sim.conform.checkpoint_plan",
-    "checkpoint_store": "ckptsim.sim.conform.store_steps",
+    "ordering": "ordering:ADAPTER",
+    "barriers": "barriers:ADAPTER",
+    "channel_state": "channel_state:ADAPTER",
+    "coordinator": "coordinator:ADAPTER",
+    "rescale": "coordinator:RESCALE",
+    "final_checkpoint": "final_checkpoint:ADAPTER",
+    "checkpoint_plan": "coordinator:PLAN",
+    "checkpoint_store": "store_steps:ADAPTER",
 }
 
 
@@ -54,10 +54,7 @@ _FINE = Mismatch("", "", "")
 
 @dataclass(frozen=True, slots=True)
 class VectorOutcome:
-    """What became of one vector: passed when `mismatch` and `skipped` are both None.
-
-    left_out: what the vector asks and no host does. It was not asked of the user's core.
-    """
+    """What became of one vector. left_out: what it asks and no host does, so was not asked."""
 
     name: str
     suite: str
@@ -196,7 +193,8 @@ def _run(vector: Vector, name: str, choice: Choice) -> VectorOutcome:
 
 def load_adapter(suite: str) -> Adapter:
     """Import the adapter of a suite."""
-    adapter: Adapter = import_module(SUITES[suite]).ADAPTER
+    module, _, name = SUITES[suite].partition(":")
+    adapter: Adapter = getattr(import_module(f"ckptsim.sim.conform.{module}"), name)
     return adapter
 
 
@@ -209,7 +207,6 @@ def _lines(path: Path) -> list[str]:
 
 
 def _parsed(line: str) -> Vector:
-    """Read one line and check that its words are the ones of its suite."""
     try:
         vector = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -331,6 +328,5 @@ def declined(outcome: VectorOutcome, ignore: Collection[str]) -> VectorOutcome:
 
 
 def _is_part(found: list[object], expected: list[object]) -> bool:
-    """Return whether a list is another one without some of its items."""
     rest = iter(expected)
     return all(any(one == other for other in rest) for one in found)

@@ -52,10 +52,7 @@ Play = Callable[["StoreScript", Step], object]
 
 
 class StoreScript:
-    """Plays steps on one client. Keeps the errors and results, and answers the observations.
-
-    Blobs go in as byte arrays, so that a caller can mutate what it passed.
-    """
+    """Plays steps on one client. Keeps the errors and results, and answers the observations."""
 
     def __init__(self, versions: StoreVersions) -> None:
         self.versions = versions
@@ -177,7 +174,6 @@ class StoreScript:
 
 
 def _on(call: Callable[[StoreClient, TopicPartition], object]) -> Play:
-    """Return the play of a step that is one call about a partition."""
     return lambda script, step: call(script.client, partition(step["tp"]))
 
 
@@ -277,7 +273,6 @@ def _compare(script: StoreScript, expected: dict[str, Any]) -> Mismatch | None:
 
 
 def _part(found: Any, wanted: Any) -> Any:
-    """Return of the value found only what an expectation names."""
     if not isinstance(wanted, dict) or not isinstance(found, dict):
         return found
     return {name: _part(found.get(name), value) for name, value in wanted.items()}

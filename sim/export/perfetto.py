@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from ckptsim.sim.export.messages import Message
+from ckptsim.sim.export.diagrams import Message
 from ckptsim.sim.kernel import Entry
 from ckptsim.sim.rows import CheckpointRow
 from ckptsim.sim.story import Telling, Vocabulary, time_of
@@ -32,10 +32,7 @@ def document(
     checkpoints: Sequence[CheckpointRow] = (),
     sent: Sequence[Message] = (),
 ) -> str:
-    """Return the whole file as text.
-
-    sent: messages between entries that are no spans of the vocabulary, such as barriers.
-    """
+    """Return the whole file as text. sent: messages that are no spans, such as barriers."""
     places = _Places(entries)
     last = max((time_of(entry) for entry in entries), default=0)
     events = places.metadata()
@@ -58,8 +55,6 @@ def document(
 
 
 class _Places:
-    """Process and thread numbers of the entities, from their names."""
-
     def __init__(self, entries: Sequence[Entry]) -> None:
         names = sorted({str(entry[2]) for entry in entries}, key=_natural)
         components = list(dict.fromkeys(name.partition("[")[0] for name in names))
@@ -67,11 +62,9 @@ class _Places:
         self._threads = {name: number for number, name in enumerate(names, start=1)}
 
     def of(self, entity: str) -> tuple[int, int]:
-        """Return process and thread of an entity."""
         return self._components[entity.partition("[")[0]], self._threads[entity]
 
     def metadata(self) -> list[Event]:
-        """Return the events that name and order processes and threads."""
         events = [*_process(1, _CHECKPOINTS)]
         for name, number in self._components.items():
             events += _process(number, name)
@@ -89,10 +82,7 @@ def _natural(name: str) -> tuple[str, int]:
 
 
 def _process(number: int, name: str) -> list[Event]:
-    return [
-        _meta("process_name", number, 0, name),
-        _meta("process_sort_index", number, 0, number),
-    ]
+    return [_meta("process_name", number, 0, name), _meta("process_sort_index", number, 0, number)]
 
 
 def _meta(what: str, process: int, thread: int, value: str | int) -> Event:
@@ -101,7 +91,6 @@ def _meta(what: str, process: int, thread: int, value: str | int) -> Event:
 
 
 def _messages_of(entries: Sequence[Entry], vocabulary: Vocabulary) -> Iterator[Message]:
-    """Yield the spans that end at another entity than they began."""
     for span in spans(entries, vocabulary):
         if span.end is not None and entries[span.start][2] != entries[span.end][2]:
             yield Message(span.name, span.start, span.end)
@@ -193,7 +182,6 @@ def _checkpoint_events(checkpoints: Iterable[CheckpointRow], last: int) -> list[
 
 
 def _line(event: Event) -> str:
-    """Write one event, its nanoseconds as microseconds with three digits."""
     nanoseconds = event.pop("ts")
     if not isinstance(nanoseconds, int):
         raise TypeError(f"event {event!r}: found no time")

@@ -14,7 +14,7 @@ from ckptsim.scenarios import Scenario
 from ckptsim.sim.infer.tasks.load import times_of
 from ckptsim.sim.recording import CheckpointAnswer, Recording, SubtaskPart, VertexAnswer
 from ckptsim.sim.rows import CheckpointRow, RunResult, TaskCheckpointRow
-from ckptsim.sim.validate.statistics import Stats, stats
+from ckptsim.sim.validate.measured import Stats, stats
 from ckptsim.sim.world import run_world
 
 # Completed checkpoints that are left out at the start: queues fill, state grows, code gets warm.

@@ -10,7 +10,7 @@ from typing import Any
 from ckptsim.scenarios.job import Mode
 from ckptsim.sim.infer.found import Found, Sureness
 from ckptsim.sim.recording import Recording
-from ckptsim.sim.recording.values import duration_ns, flag, size_bytes, whole
+from ckptsim.sim.recording.answers import duration_ns, flag, size_bytes, whole
 
 _SET = ("/jobmanager/config",)
 _JOB = ("/checkpoints/config",)

@@ -9,7 +9,7 @@ from statistics import median
 
 from ckptsim.sim.infer.measures import Measures, behind_warm_up
 from ckptsim.sim.rows import CheckpointRow, RunResult
-from ckptsim.sim.validate.statistics import Stats
+from ckptsim.sim.validate.measured import Stats
 
 # Two medians of the same thing are taken as equal within so much: a share, and an absolute part.
 # Source: what repeated measurements of one configuration differ by, rounded up.

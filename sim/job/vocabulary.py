@@ -102,12 +102,12 @@ BUFFERS: Vocabulary = {
         begins="upload:index,here",
     ),
     "aligned": Telling(
-        says="has aligned checkpoint {index} in {duration_ns} ns, {bytes} bytes meanwhile",
+        says="has aligned checkpoint {index} in {duration_ns}, {bytes} meanwhile",
         fields="index duration_ns bytes",
     ),
     "acknowledged": Telling(
-        says="has acknowledged checkpoint {index}: {persisted} bytes in flight, {state} of state",
-        fields="index persisted state",
+        says="has acknowledged checkpoint {index}: {bytes} in flight, {state_bytes} of state",
+        fields="index bytes state_bytes",
         ends="upload:index,here",
     ),
     "passed_over": Telling(
@@ -116,7 +116,7 @@ BUFFERS: Vocabulary = {
         always=True,
     ),
     "completed": Telling(
-        says="completes checkpoint {index} after {duration_ns} ns",
+        says="completes checkpoint {index} after {duration_ns}",
         fields="index duration_ns",
         ends="checkpoint:index",
     ),

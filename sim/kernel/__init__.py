@@ -6,24 +6,25 @@ out by any user of SimPy.
 
 from ckptsim.sim.kernel.calendar import Timer
 from ckptsim.sim.kernel.channel import Channel, Request
-from ckptsim.sim.kernel.entity import KIND_ORDINARY, Entity
-from ckptsim.sim.kernel.environment import Environment, garbage_collector_paused, run_until
-from ckptsim.sim.kernel.errors import (
+from ckptsim.sim.kernel.entity import (
+    KIND_ORDINARY,
     ClockError,
     ConservationError,
+    Entity,
     FenceBreached,
     KernelError,
     TooManyStepsError,
     TraceError,
 )
+from ckptsim.sim.kernel.environment import Environment, garbage_collector_paused, run_until
 from ckptsim.sim.kernel.events import Event, Process, Signal, Timeout
-from ckptsim.sim.kernel.explore import Exploration
 from ckptsim.sim.kernel.fence import fence, unfenced
 from ckptsim.sim.kernel.liveness import SimulationStalled, Wait, explain_waits, settle
 from ckptsim.sim.kernel.streams import Stream, Streams
 from ckptsim.sim.kernel.ties import (
     STRUCTURAL,
     Exhaustive,
+    Exploration,
     Noting,
     Pct,
     SeededRandom,

@@ -27,8 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from simpy.events import NORMAL
 
-from ckptsim.sim.kernel.entity import Entity
-from ckptsim.sim.kernel.errors import refused_time
+from ckptsim.sim.kernel.entity import Entity, refused_time
 from ckptsim.sim.kernel.ties import STRUCTURAL, TiePolicy
 
 if TYPE_CHECKING:
@@ -41,10 +40,7 @@ Push = Callable[[int, int, int, Entity, Any], int]
 
 
 def calendar_push(queue: list[Any], ties: TiePolicy, number: Callable[[], int]) -> Push:
-    """Return the function that enters an event into the calendar. A timer does so itself.
-
-    `number` gives the sequence.
-    """
+    """Return the function that enters an event into the calendar. `number` gives sequences."""
     # Closures over local names: an attribute less to look up for each event makes this as cheap as
     # SimPy's own `schedule`.  The two differ in nothing but the call of a policy, which the
     # structural one can do without, because its keys are the same at all times.
@@ -64,11 +60,7 @@ def calendar_push(queue: list[Any], ties: TiePolicy, number: Callable[[], int]) 
 
 
 class Timer:
-    """A callback with one calendar entry that can be armed again and again.
-
-    A one-shot call (`Environment.call_at`) is a timer that is armed once: at `due` (ns), which is
-    not checked here.
-    """
+    """A callback with one calendar entry that can be armed again and again."""
 
     # At most one entry of a timer counts: the one with the sequence in the timer.  So arming anew
     # and cancelling are one assignment each, and the entry that was made before is stale from then

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 import simpy
 from simpy.events import NORMAL, PENDING
 
-from ckptsim.sim.kernel.entity import KIND_ORDINARY, Entity
-from ckptsim.sim.kernel.errors import ConservationError, KernelError
+from ckptsim.sim.kernel.entity import KIND_ORDINARY, ConservationError, Entity, KernelError
 
 if TYPE_CHECKING:
     from ckptsim.sim.kernel.environment import Environment
@@ -23,10 +22,7 @@ Item = TypeVar("Item")
 
 
 class Channel(Generic[Item]):
-    """A queue of at most `capacity` items. Order is the one of the puts, never the one of ties.
-
-    traced: record every hand-off as `("hand_off", channel, number)`.
-    """
+    """A queue of at most `capacity` items in the order of puts. traced: record every hand-off."""
 
     __slots__ = (
         "_getters",
@@ -98,10 +94,7 @@ class Channel(Generic[Item]):
         return request
 
     def drop_all(self) -> list[Item]:
-        """Empty the channel, as a crash of its owner does, and return its content.
-
-        Those who wait for room get it afterwards.
-        """
+        """Empty the channel, as a crash of its owner does, and return its content."""
         lost = list(self._items)
         self._items.clear()
         self.dropped += len(lost)

@@ -22,8 +22,13 @@ from simpy.events import NORMAL, URGENT
 
 from ckptsim.sim.kernel.calendar import Push, Timer, calendar_push
 from ckptsim.sim.kernel.channel import Channel
-from ckptsim.sim.kernel.entity import KIND_ORDINARY, Entity
-from ckptsim.sim.kernel.errors import KernelError, TooManyStepsError, refused_time
+from ckptsim.sim.kernel.entity import (
+    KIND_ORDINARY,
+    Entity,
+    KernelError,
+    TooManyStepsError,
+    refused_time,
+)
 from ckptsim.sim.kernel.events import Event, Process, ProcessGenerator, Signal, Timeout
 from ckptsim.sim.kernel.streams import Stream, Streams
 from ckptsim.sim.kernel.ties import STRUCTURAL, TiePolicy
@@ -190,10 +195,7 @@ class Environment(simpy.Environment):
     # Running ----------------------------------------------------------------------------------
 
     def run(self, until: Any = None) -> Any:
-        """Run to the end, to an event, or until just before an instant, as SimPy does.
-
-        An int excludes what happens at that instant. `run_until` includes it.
-        """
+        """Run to the end, to an event, or until just before an instant, as SimPy does."""
         if until is None:
             return self._loop(FOREVER)
         if isinstance(until, simpy.Event):
@@ -236,10 +238,7 @@ class Environment(simpy.Environment):
         self._loop(FOREVER, limit=1)
 
     def count_entries(self) -> None:
-        """Let entries of the trace be the events: drivers differ in steps, not in what they show.
-
-        What `steps_max` was bounds them.
-        """
+        """Let entries of the trace be the events, which `steps_max` then bounds."""
         self._counts_entries = True
         self.trace.count_max, self.steps_max = min(self.trace.count_max, self.steps_max), FOREVER
 

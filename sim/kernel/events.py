@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import simpy
 from simpy.events import NORMAL, Initialize
 
-from ckptsim.sim.kernel.entity import KIND_ORDINARY, Entity
-from ckptsim.sim.kernel.errors import KernelError, refused_time
+from ckptsim.sim.kernel.entity import KIND_ORDINARY, Entity, KernelError, refused_time
 
 if TYPE_CHECKING:
     from ckptsim.sim.kernel.environment import Environment
@@ -123,10 +122,7 @@ class Process(simpy.events.Process):
         env._active_proc = None  # noqa: SLF001
 
     def stop(self) -> None:
-        """End the process where it waits, as a crash does: no one learns of it.
-
-        A process cannot stop itself. One that has ended is left alone.
-        """
+        """End the process where it waits, as a crash does. It cannot stop itself."""
         if not self.is_alive:
             return
         # Order matters: first the event that it waits for forgets it, or that event would resume a
@@ -169,10 +165,7 @@ class Signal(simpy.Event):
         self.callbacks: Any = []
 
     def happen(self, value: object = None) -> None:
-        """Let anyone who waits continue now, in the present calendar entry.
-
-        Raises KernelError inside a process: one process cannot run within another.
-        """
+        """Let anyone who waits continue now. Raises KernelError inside a process."""
         if self.env.active_process is not None:
             raise KernelError("signal: happens inside a process, expected a timer's call")
         self._value = value

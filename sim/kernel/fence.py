@@ -26,7 +26,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ckptsim.sim.kernel.errors import FenceBreached
+from ckptsim.sim.kernel.entity import FenceBreached
 
 _CLOCK = "use the environment's `now`, or take the time from the event"
 _SLEEP = "wait for the environment's `timeout`"
@@ -209,10 +209,7 @@ _ID = builtins.id
 _SOCKET_INIT = socket.socket.__init__
 _SOCKET_GUARD = _guard(_SOCKET_INIT, "socket.socket()", _SOCKET)
 _GUARDS: list[tuple[dict[str, Any], dict[str, Any]]] = [
-    (
-        vars(time),
-        _functions(time, _CLOCK, _CLOCK_NAMES) | _functions(time, _SLEEP, ["sleep"]),
-    ),
+    (vars(time), _functions(time, _CLOCK, _CLOCK_NAMES) | _functions(time, _SLEEP, ["sleep"])),
     (vars(dt), {"datetime": _GuardedDatetime, "date": _GuardedDate}),
     (
         vars(threading),

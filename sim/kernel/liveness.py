@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from ckptsim.sim.kernel.entity import KernelError
 from ckptsim.sim.kernel.environment import Environment
-from ckptsim.sim.kernel.errors import KernelError
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +66,7 @@ def settle(
 
 
 def explain_waits(waits: Iterable[Wait]) -> str:
-    """Return one sentence: the circle of waits if there is one, else the longest chain.
-
-    The order of the argument does not matter.
-    """
+    """Return one sentence: the circle of waits if there is one, else the longest chain."""
     edges: dict[str, list[Wait]] = {}
     for wait in sorted(dict.fromkeys(waits), key=lambda w: (w.who, w.whom or "", w.what)):
         edges.setdefault(wait.who, []).append(wait)
@@ -80,7 +77,7 @@ def explain_waits(waits: Iterable[Wait]) -> str:
         return f"{_chain(circle)}: they wait for each other in a circle."
     chain = _longest(edges)
     whom = chain[-1].whom
-    end = f"; {whom} waits for nobody" if whom else ""
+    end = f"; {whom} itself waits for nothing, and does not act" if whom else ""
     rest = sum(map(len, edges.values())) - len(chain)
     more = f" ({rest} more {'wait' if rest > 1 else 'waits'} besides)" if rest else ""
     return f"{_chain(chain)}{end}{more}."
@@ -105,10 +102,7 @@ def _circle(edges: dict[str, list[Wait]]) -> list[Wait] | None:
 
 
 def _bound(edges: dict[str, list[Wait]]) -> list[str]:
-    """Return, in order, the parties that wait for a circle or are in one.
-
-    Anyone who waits only for parties that can continue is taken away, again and again.
-    """
+    """Return, in order, the parties that wait for a circle or are in one."""
     blocked = {who: sum(w.whom in edges for w in waits) for who, waits in edges.items()}
     waiters: dict[str, list[str]] = {}
     for who, waits in edges.items():

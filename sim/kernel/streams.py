@@ -70,10 +70,7 @@ class Stream:
         return (self.bits() >> 11) * _UNIT
 
     def integer(self, low: int, high: int) -> int:
-        """Draw an integer with low <= value <= high, all equally likely.
-
-        Raises ValueError when the range is empty or wider than 2**64.
-        """
+        """Draw an integer with low <= value <= high. Raises ValueError for a bad range."""
         span = high - low + 1
         if not 0 < span <= _TWO_POW_64:
             raise ValueError(f"found {low} to {high}, expected low <= high within 2**64 values")
@@ -145,10 +142,7 @@ class Streams:
         return found
 
     def states(self, components: Sequence[str]) -> list[tuple[int, int]]:
-        """Return the state that the stream of each component has before its next draw.
-
-        As `Stream.state`, for many of them at once and without making any.
-        """
+        """Return the state of each component's stream before its next draw, all at once."""
         found = _first_states([_entropy(self.seed, one, 0) for one in components])
         drawn = ((place, self._streams.get((one, 0))) for place, one in enumerate(components))
         for place, stream in drawn:
@@ -157,10 +151,7 @@ class Streams:
         return found
 
     def keyed(self, component: str, index: int, counter: int) -> float:
-        """Return the uniform number of one (component, index, counter), without any state.
-
-        For faults: the fate of the n-th message stays the same whatever else is drawn.
-        """
+        """Return a uniform number of (component, index, counter), without any state, for faults."""
         key = derive_key(self.seed, "keyed", component, index, counter)
         return (key >> 11) * _UNIT
 

@@ -7,14 +7,20 @@ is `Exhaustive`, with keys from the order in which entities come to an instant. 
 one program.
 
 A time is that at which the entry is due, so a key can be asked for when the entry is made.
+
+At each instant the entities that have something to do are put into an order. Each order that is
+possible is tried once.  That is feasible for small worlds: an instant with n entities has n!
+orders, and the orders of several instants multiply.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import insort
+from collections import deque
+from collections.abc import Callable, Iterator
 from hashlib import blake2b
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from ckptsim.sim.kernel.entity import Entity
 
@@ -114,10 +120,7 @@ class Pct:
         return (1 << exponent) + (bits >> 8) % (1 << exponent)
 
     def plan(self, key: int) -> tuple[tuple[tuple[int, int], ...], int]:
-        """Return the falls of an entity, by its key, and its priority before any.
-
-        A fall is an instant and its number, from 1. The latest one is first.
-        """
+        """Return an entity's falls (instant, number), latest first, and its first priority."""
         falls = [
             (instant, number + 1)
             for number, instant in enumerate(self.change_instants)
@@ -128,10 +131,7 @@ class Pct:
 
 
 class AtInstants:
-    """Orders some instants as another policy does, and all others structurally.
-
-    With few instants left it says which ties matter.
-    """
+    """Orders some instants as another policy does, and all others structurally."""
 
     def __init__(self, inner: TiePolicy, instants: tuple[int, ...]) -> None:
         self.name = f"{inner.name}@{'.'.join(map(str, instants))}"
@@ -232,3 +232,56 @@ def derive_key(*parts: int | str) -> int:
     """Return a 64-bit hash of the parts. Different parts give independent-looking keys."""
     text = "\0".join(f"{type(part).__name__}:{part}" for part in parts)
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
+
+
+Outcome = TypeVar("Outcome")
+
+
+class Exploration(Generic[Outcome]):
+    """Runs again and again until every order of ties was taken, or `limit` runs are done.
+
+    First the order of no decision, then those that depart from it at one decision, then at two, and
+    so on: a search that is cut short has seen every small departure, wherever in the run it lies.
+    Early and late decisions take turns.  Each order is taken once: it is reached from the one
+    without its last departure.
+
+    run: builds its environment with the policy that it is given, and does the same under the same
+    policy.  `complete` says afterwards whether there was nothing left to try.
+
+    Source: Musuvathi and Qadeer, Iterative context bounding for systematic testing of multithreaded
+    programs, PLDI 2007. Emmi, Qadeer and Rakamaric, Delay-bounded scheduling, POPL 2011: most
+    defects take few departures from one order.
+    """
+
+    def __init__(self, run: Callable[[Exhaustive], Outcome], *, limit: int) -> None:
+        self._run = run
+        self._limit = limit
+        self.complete = False
+
+    def __iter__(self) -> Iterator[Outcome]:
+        waiting: deque[Iterator[tuple[int, ...]]] = deque([iter([()])])
+        runs = 0
+        while waiting:
+            for decisions in waiting[0]:
+                if runs == self._limit:
+                    return
+                runs += 1
+                ties = Exhaustive(decisions)
+                yield self._run(ties)
+                waiting.append(_departures(ties.taken, len(decisions)))
+            waiting.popleft()
+        self.complete = True
+
+
+def _departures(taken: list[tuple[int, int]], given: int) -> Iterator[tuple[int, ...]]:
+    """Yield the decisions that depart once more, after the `given` ones, from both ends in turn.
+
+    taken: each decision and how many choices it had. After the given ones the first was taken.
+    """
+    before = tuple(decision for decision, _ in taken)
+    early, late = given, len(taken) - 1
+    while early <= late:
+        for number in (early, late) if early < late else (early,):
+            for decision in range(1, taken[number][1]):
+                yield (*before[:number], decision)
+        early, late = early + 1, late - 1

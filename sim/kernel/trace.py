@@ -14,7 +14,7 @@ from itertools import chain
 from json import JSONEncoder
 from typing import Protocol
 
-from ckptsim.sim.kernel.errors import TooManyStepsError, TraceError
+from ckptsim.sim.kernel.entity import TooManyStepsError, TraceError
 
 Field = int | str | bool | None
 Entry = tuple[object, ...]
@@ -56,10 +56,7 @@ class Trace:
         self.count_max = _FOREVER  # more entries end the run. Looked at once per batch
 
     def record(self, kind: str, entity: Named, *fields: Field) -> None:
-        """Add an entry at the present instant.
-
-        Raises TraceError, at the latest with `digest`, for a field without exact encoding.
-        """
+        """Add an entry at the present instant. Raises TraceError for a field without encoding."""
         entries = self._entries
         entries.append((self._clock.now, kind, entity.name, *fields))
         if len(entries) - self._hashed >= _BATCH:

@@ -19,9 +19,7 @@ from ckptsim.sim.slots.table import slots_of
 
 MORE = "CKPTSIM_MUTANTS"
 MUTANTS: dict[str, Mutant] = by_name(
-    *shown.MUTANTS.values(),
-    *rescaling.MUTANTS.values(),
-    *uncoordinated.MUTANTS.values(),
+    *shown.MUTANTS.values(), *rescaling.MUTANTS.values(), *uncoordinated.MUTANTS.values()
 )
 
 
@@ -47,7 +45,6 @@ def find_mutant(places: Sequence[str], name: str) -> Mutant:
 
 
 def _all() -> Mapping[str, Mutant]:
-    """Return ours, and the ones of the named module where it can be found."""
     module = os.environ.get(MORE, "")
     if not module or find_spec(module.partition(".")[0]) is None:
         return MUTANTS

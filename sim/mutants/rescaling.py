@@ -118,10 +118,7 @@ class ForwardsAnyStatus(RecoveredInput):
 
 
 class ConvertsWhenRead(RecoveredInput):
-    """Replaces recovered channels that were read and are empty, looked up one by one (FLINK-38544).
-
-    All is well unless the task looks in the very moment in which the last piece is handed over.
-    """
+    """Replaces recovered channels that were read and are empty, one by one (FLINK-38544)."""
 
     def __init__(
         self, assignment: GateAssignment, channels: int, *, accepts: Callable[[int], bool]

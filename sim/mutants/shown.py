@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ckptsim.models import ordering
+from ckptsim.models.barriers import channel_state as writer_events
 from ckptsim.models.barriers.barrier import Barrier
 from ckptsim.models.barriers.channel_state import SharedStateWriter
-from ckptsim.models.barriers.channel_state import events as writer_events
 from ckptsim.models.barriers.handler import (
     BarrierHandler,
     BarrierTracker,
@@ -23,7 +23,7 @@ from ckptsim.models.coordinator import CheckpointCoordinator
 from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.models.lifecycle import TaskLifecycle
 from ckptsim.models.lifecycle.tables import Act
-from ckptsim.models.ordering.effects import Effect
+from ckptsim.models.ordering.events import Effect
 from ckptsim.models.store.client import Parts, StoreClient
 from ckptsim.models.store.ingestion import PartitionIngestion
 from ckptsim.models.store.ingestion import events as ingestion_events

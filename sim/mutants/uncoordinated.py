@@ -36,10 +36,7 @@ class LooksAtEachChannelOnce(uncoordinated.RecoveryLine):
 
 
 class TruncatesWhatWasSent(uncoordinated.RecoveryLine):
-    """Truncates logs up to what the sender's checkpoint has sent.
-
-    All that is on its way is lost.
-    """
+    """Truncates logs up to the sent data of the sender's checkpoint, which loses data in flight."""
 
     def _truncate(self) -> list[uncoordinated.LineEffect]:
         found: list[uncoordinated.LineEffect] = []

@@ -7,11 +7,16 @@
 
 Every file is read within limits, and what cannot be read becomes a note: a recording with a torn
 file still says what the others say.
+
+What the engine cannot read is read as in a scenario's file: "3 min 59 s", "64 KiB".
+
+Source: Apache Flink 1.20.3, TimeUtils.parseDuration and MemorySize.parse.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +25,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from ckptsim.scenarios.dialect import printable, units
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.recording.recording import Note
 
@@ -33,10 +39,7 @@ ANSWERS_MAX = 200_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """One answer: path of its GET with the query, when it was asked for, its file and its body.
-
-    at_ms: None where the index does not say.  file: the name in the folder.
-    """
+    """One answer: path of its GET with the query, file, body, and when it was asked, if known."""
 
     path: str
     at_ms: int | None
@@ -59,15 +62,11 @@ def is_recording(place: Path) -> bool:
 
 
 def _is_archive(place: Path) -> bool:
-    """Return whether a file is named as the archive of a job: by the job's id."""
     return _ARCHIVE.fullmatch(place.name) is not None and place.is_file()
 
 
 def read_answers(place: Path) -> Answers:
-    """Read a recording's answers.
-
-    Raises UserError for a place without a recording: nothing there, or no answer that can be read.
-    """
+    """Read a recording's answers. Raises UserError for a place without one."""
     if is_recording(place) and not place.is_dir():
         items = _archived(place)
     elif place.is_dir() and not (place / INDEX).exists() and (files := _saved(place)):
@@ -97,7 +96,6 @@ def _saved(folder: Path) -> list[Path]:
 
 
 def _path_of(folder: Path, file: Path) -> str:
-    """Return the path of the GET that a saved file answers."""
     return "/" + unquote(file.relative_to(folder).as_posix()).removesuffix(".json")
 
 
@@ -149,7 +147,6 @@ def _entries(folder: Path) -> list[Any]:
 
 
 def _answer(folder: Path, entry: object, place: str) -> Answer | Note:
-    """Return an answer, or why there is none."""
     if not isinstance(entry, dict):
         return Note(place, "not an object")
     file, path, at_ms = entry.get("file"), entry.get("path"), entry.get("at_ms")
@@ -166,7 +163,6 @@ def _answer(folder: Path, entry: object, place: str) -> Answer | Note:
 
 
 def _json(path: Path) -> Any:
-    """Return what a file holds, or a note that says why it cannot be read."""
     try:
         if not path.is_file():
             return Note(path.name, "no such file")
@@ -195,3 +191,94 @@ def objects(body: object) -> Iterator[dict[str, Any]]:
     """Yield the objects of a list. Nothing where it is none."""
     if isinstance(body, list):
         yield from (item for item in body if isinstance(item, dict))
+
+
+_MS = 1_000_000
+_DURATION_NS = {
+    **dict.fromkeys(("ns", "nano", "nanosecond"), 1),
+    **dict.fromkeys(("us", "µs", "micro", "microsecond"), 1_000),
+    **dict.fromkeys(("", "ms", "milli", "millisecond"), _MS),
+    **dict.fromkeys(("s", "sec", "second"), 1_000 * _MS),
+    **dict.fromkeys(("m", "min", "minute"), 60_000 * _MS),
+    **dict.fromkeys(("h", "hour"), 3_600_000 * _MS),
+    **dict.fromkeys(("d", "day"), 86_400_000 * _MS),
+}
+_SIZE = {
+    **dict.fromkeys(("", "b", "bytes"), 1),
+    **dict.fromkeys(("k", "kb", "kibibytes"), 1 << 10),
+    **dict.fromkeys(("m", "mb", "mebibytes"), 1 << 20),
+    **dict.fromkeys(("g", "gb", "gibibytes"), 1 << 30),
+    **dict.fromkeys(("t", "tb", "tebibytes"), 1 << 40),
+}
+_QUANTITY = re.compile(r"(-?\d{1,18})\s*([a-zµ]*)", re.ASCII | re.IGNORECASE)
+_ISO = re.compile(
+    r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?", re.ASCII | re.IGNORECASE
+)
+# Larger ones stand for "never" in the engine's answers (Long.MAX_VALUE), or are no counts at all.
+LARGEST = float(1 << 62)
+
+
+def number(value: object) -> float | None:
+    """Return a finite number, also one that is a text. None for "NaN" and the like."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        found = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return found if math.isfinite(found) and abs(found) < LARGEST else None
+
+
+def whole(value: object, least: int = 0) -> int | None:
+    """Return a whole number of at least `least`."""
+    found = number(value)
+    return int(found) if found is not None and found >= least else None
+
+
+def text(value: object) -> str | None:
+    """Return a text that is not empty, on one line and with what a terminal obeys escaped."""
+    return printable(value) if isinstance(value, str) and value else None
+
+
+def flag(value: object) -> bool | None:
+    """Return a switch, also one that is a text."""
+    if isinstance(value, bool):
+        return value
+    known = {"true": True, "false": False}
+    return known.get(value.strip().lower()) if isinstance(value, str) else None
+
+
+def duration_ns(value: object) -> int | None:
+    """Return a duration in ns. A bare number counts milliseconds."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        found = number(value)
+        return None if found is None else round(found * _MS)
+    if not isinstance(value, str):
+        return None
+    stripped = value.strip()
+    match = _QUANTITY.fullmatch(stripped)
+    if match is not None:
+        unit = match[2].lower()
+        factor = _DURATION_NS.get(unit, _DURATION_NS.get(unit.removesuffix("s")))
+        return None if factor is None else int(match[1]) * factor
+    ours = units.parse(stripped, units.DURATION_UNITS)
+    if ours is not None:
+        return ours
+    iso = _ISO.fullmatch(stripped)
+    if iso is None or not any(iso.groups()):
+        return None
+    days, hours, minutes, seconds = (float(part or 0) for part in iso.groups())
+    return round((((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1_000 * _MS)
+
+
+def size_bytes(value: object) -> int | None:
+    """Return a size in bytes. A bare number counts bytes."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value if value >= 0 else None
+    if not isinstance(value, str):
+        return None
+    match = _QUANTITY.fullmatch(value.strip())
+    factor = None if match is None else _SIZE.get(match[2].lower())
+    if match is None or factor is None:
+        return units.parse(value, units.SIZE_UNITS)
+    return None if match[1].startswith("-") else int(match[1]) * factor

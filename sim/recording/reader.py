@@ -13,12 +13,10 @@ from typing import Any
 
 from ckptsim.scenarios.dialect import printable
 from ckptsim.scenarios.errors import UserError
-from ckptsim.sim.recording.answers import Answer, Answers, objects, read_answers
-from ckptsim.sim.recording.checkpoints import read_checkpoints
+from ckptsim.sim.recording.answers import Answer, Answers, objects, read_answers, text, whole
 from ckptsim.sim.recording.recording import Note, Recording, TaskManagerAnswer
 from ckptsim.sim.recording.spans import has_spans, read_spans, recording_of, with_spans
-from ckptsim.sim.recording.values import text, whole
-from ckptsim.sim.recording.vertices import read_vertices
+from ckptsim.sim.recording.vertices import read_checkpoints, read_vertices
 
 _JOB = re.compile(r"/jobs/([^/?]+)")
 _NO_JOBS = ("overview", "metrics")
@@ -78,10 +76,7 @@ def _read(folder: Path, job: str | None) -> Recording:
 
 
 def job_of(answers: Answers, wanted: str | None) -> str:
-    """Return the id of the job that the answers are about.
-
-    Raises UserError where there is none, or several and none is named.
-    """
+    """Return the job's id. Raises UserError where there is none, or several and none is named."""
     counts: dict[str, int] = {}
     for answer in answers.all:
         match = _JOB.match(answer.path)
@@ -103,7 +98,6 @@ def job_of(answers: Answers, wanted: str | None) -> str:
 
 
 def _object(answer: Answer | None, notes: list[Note], what: str) -> Mapping[str, Any]:
-    """Return the body of an answer, empty with a note where there is none."""
     place, _, says = what.partition(": ")
     if answer is None:
         notes.append(Note(place, f"no such answer ({says})"))
@@ -169,7 +163,6 @@ def _duration_ms(answers: list[Answer]) -> int:
 
 
 def _files(answers: Answers, prefix: str) -> dict[str, tuple[str, ...]]:
-    """Return which files answer which kind of GET."""
     found: dict[str, list[str]] = {}
     for answer in answers.all:
         path = answer.path.removeprefix(prefix) or "/job"

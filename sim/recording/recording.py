@@ -68,11 +68,7 @@ class VertexInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VertexAnswer:
-    """One vertex of the job graph.
-
-    operators: the operators of its chain, first to last.  metrics: names of the metrics that its
-    subtasks have, without the subtask.
-    """
+    """One vertex. operators: of its chain in order. metrics: names, without the subtask."""
 
     id: str
     name: str
@@ -135,11 +131,7 @@ class CheckpointAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InitializationAnswer:
-    """One start of a job, as a span reports it. Times in ms, sizes in bytes.
-
-    figures: name of a maximum or sum over the subtasks -> its value, such as
-    `MaxDownloadStateDurationMs`.
-    """
+    """One start of a job, of a span. Times in ms, sizes in bytes. figures: maxima and sums."""
 
     start_ms: int
     duration_ms: float

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ckptsim.scenarios.errors import UserError
-from ckptsim.sim.recording.answers import FILE_BYTES_MAX, objects
+from ckptsim.sim.recording.answers import FILE_BYTES_MAX, flag, number, objects, text, whole
 from ckptsim.sim.recording.recording import (
     CheckpointAnswer,
     InitializationAnswer,
@@ -25,7 +25,6 @@ from ckptsim.sim.recording.recording import (
     VertexAnswer,
     VertexInput,
 )
-from ckptsim.sim.recording.values import flag, number, text, whole
 
 _SCOPE = "CheckpointStatsTracker"
 _CHECKPOINT, _INITIALIZATION = "Checkpoint", "JobInitialization"
@@ -58,10 +57,7 @@ def has_spans(place: Path) -> bool:
 
 
 def read_spans(place: Path, *, job: str | None = None) -> Spans:
-    """Read the spans of one job. `job` is its id, needed where the spans have several.
-
-    Raises UserError for a file without such spans, and where several jobs have some.
-    """
+    """Read the spans of one job, by id if there are several. Raises UserError."""
     notes: list[Note] = []
     checkpoints: dict[str, list[dict[str, Any]]] = {}
     initializations: dict[str, list[dict[str, Any]]] = {}

@@ -18,12 +18,11 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, Self
 
-from ckptsim.models.barriers.channel_state import events as writer_events
+from ckptsim.models.barriers import channel_state as writer_events
 from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.barriers.subtask import events as subtask_events
 from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.models.lifecycle import events as lifecycle_events
-from ckptsim.models.ordering import effects as ordering_effects
 from ckptsim.models.ordering import events as ordering_events
 from ckptsim.models.ordering.source import FailFeed
 from ckptsim.models.recovery import detection, failover
@@ -36,10 +35,7 @@ Key = tuple[object, ...]
 
 
 class Duties:
-    """What one host owes one core, and what of it is open.
-
-    slot: of the core.  exact: timers fire at their instant.
-    """
+    """What one host owes the core of a slot. exact: timers fire at their instant."""
 
     def __init__(self, slot: str = "", *, exact: bool = True) -> None:
         self.exact = exact
@@ -80,11 +76,9 @@ class Duties:
         return other
 
     def _come(self, now_ns: int, event: Any) -> str | None:
-        """Return the problems with an event by itself."""
         return self._apply(now_ns, event)
 
     def _ask(self, now_ns: int, effect: Any) -> None:
-        """Note what an effect asks for."""
         self._apply(now_ns, effect)
 
     def _apply(self, now_ns: int, thing: Any) -> str | None:
@@ -273,9 +267,9 @@ _TABLES: Mapping[str, Mapping[type, tuple[str, ...]]] = {
         ordering_events.StateSent: ("answer", "the send of", "scope", "index"),
         ordering_events.SendFailed: ("answer", "the send of", "scope", "index"),
         ordering_events.FinishTimerFired: ("fired", "the timer of the end"),
-        ordering_effects.SendState: ("want", "the send of", "scope", "key.index"),
-        ordering_effects.SetFinishTimer: ("set", "the timer of the end"),
-        ordering_effects.CancelFinishTimer: ("cancel", "the timer of the end"),
+        ordering_events.SendState: ("want", "the send of", "scope", "key.index"),
+        ordering_events.SetFinishTimer: ("set", "the timer of the end"),
+        ordering_events.CancelFinishTimer: ("cancel", "the timer of the end"),
     },
     "source": {FailFeed: ("once", "a failed feed")},
     "ingestion": {  # the timer wakes the thread at once

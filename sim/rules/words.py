@@ -4,13 +4,40 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
 from typing import Any
 
+from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.dialect import SIZE_UNITS, duration_text
 from ckptsim.scenarios.dialect.units import write
-from ckptsim.sim.rules.answers import Answer, Refused
+
+STORY = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A refused event. Refusals are the same, whatever their kinds."""
+
+    kind: str = field(compare=False)
+
+    @classmethod
+    def of(cls, error: ProtocolError) -> Refused:
+        """Return the refusal that a core gave."""
+        return cls(str(error.kind))
+
+
+Answer = tuple[Any, ...] | Refused
+"""What a core gave: its effects, or `Refused` with the one kind."""
+
+
+def given(core: Any, event: Any) -> Answer:
+    """Return what a core answers. A refusal is an answer."""
+    try:
+        return tuple(core.step(event))
+    except ProtocolError as error:
+        return Refused.of(error)
+
 
 _WORD = re.compile(r"[A-Z][a-z]*")
 # Effects with such a last word state a fact. The others are commands.
@@ -62,11 +89,11 @@ def _words(thing: object) -> list[str]:
 def _with_fields(head: str, thing: Any) -> str:
     """Put the fields after the head. The one that it ends with becomes a part of it."""
     named: list[str] = []
-    for field in fields(thing) if is_dataclass(thing) else ():
-        name = field.name.removesuffix("_id").removesuffix("_ns").replace("_", " ")
-        value = getattr(thing, field.name)
-        text = _field(field.name, value)
-        if text is None or field.name == "now_ns" or value == field.default:
+    for each in fields(thing) if is_dataclass(thing) else ():
+        name = each.name.removesuffix("_id").removesuffix("_ns").replace("_", " ")
+        value = getattr(thing, each.name)
+        text = _field(each.name, value)
+        if text is None or each.name == "now_ns" or value == each.default:
             continue
         if head.endswith(f" {name}") and text:
             head = f"{head} {text}"

@@ -38,6 +38,8 @@ class CheckReport:
     -> number of runs that reached it. wanted_goals: the situations that the scenario asks for.
     unexplored: the seeds that have more orders of ties than were tried (exhaustive ties only).
     late: expected property -> number of seeds that break it, for those that need more than asked.
+    slowest: the run with the slowest completed checkpoint.  incomplete: status and reason of failed
+    checkpoints -> how many, and the first run that has one.
     """
 
     seeds: range
@@ -52,6 +54,8 @@ class CheckReport:
     digest: str = ""
     unexplored: list[int] = field(default_factory=list)
     late: dict[str, int] = field(default_factory=dict)
+    slowest: Trial | None = None
+    incomplete: dict[str, tuple[int, Trial]] = field(default_factory=dict)
 
     @property
     def missed_goals(self) -> list[str]:
@@ -126,7 +130,6 @@ def _run(
     keep_going: bool,
     progress: Callable[[int], None] | None,
 ) -> None:
-    """Enter the trials into the report, and repeat the first one."""
     digest = blake2b(digest_size=16)
     first: Trial | None = None
     for found in trials:
@@ -200,6 +203,11 @@ def _count(report: CheckReport, found: Trial) -> None:
     report.outcomes[found.outcome] = report.outcomes.get(found.outcome, 0) + 1
     for name, count in found.goals.items():
         report.goals[name] = report.goals.get(name, 0) + (count > 0)
+    if found.slowest and (report.slowest is None or found.slowest > report.slowest.slowest):
+        report.slowest = found
+    for kind, (number, _) in found.failed.items():
+        count, first = report.incomplete.get(kind, (0, found))
+        report.incomplete[kind] = (count + number, first)
     for name in dict.fromkeys(row.property for row in found.violations):
         if name in report.expected:
             report.expected[name] += 1
@@ -242,5 +250,4 @@ def _chunks(plan: Iterable[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
 
 
 def _chunk(subject: Subject, chunk: list[tuple[int, str]]) -> list[Trial]:
-    """Run a few trials in a worker."""
     return [trial(subject, seed, policy) for seed, policy in chunk]

@@ -118,10 +118,7 @@ class FaultDraw:
         return self.drawn(Choices(more=Streams(seed).stream("random faults").integer))
 
     def drawn(self, choices: Choices) -> Scenario:
-        """Return the scenario with one to `most` more faults.
-
-        A fault that does not fit the scenario is counted, and drawn again a few times.
-        """
+        """Return the scenario with up to `most` more faults. One that does not fit is redrawn."""
         if not self.most or not self._kinds:
             return self._scenario
         faults: list[object] = list(self._scenario.faults)

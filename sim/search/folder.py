@@ -58,10 +58,7 @@ def test_{name}():
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """What a folder repeats: a subject from the folder, and how it is run.
-
-    property, says, digest: what broke, in one sentence, and the digest of the run.
-    """
+    """What a folder repeats. property, says, digest: what broke, and the digest of the run."""
 
     subject: Subject
     seed: int
@@ -135,7 +132,6 @@ def keep(
 
 
 def _leave(subject: Subject) -> str:
-    """Return the option for a folder with commands as cores."""
     commands = any(name.startswith("process:") for name in subject.names.values())
     return f" {ALLOW}" if commands else ""
 
@@ -178,17 +174,13 @@ def _texts(subject: Subject, result: RunResult, row: ViolationRow) -> dict[str, 
 
 
 def _judged(subject: Subject) -> str:
-    """Return the arguments for declined and added properties, each on a line."""
     given = subject.judging.document
     names = ("ignore", "properties")
     return "".join(f"    {name}={given[name]!r},\n    " for name in names if given[name])
 
 
 def read(folder: Path) -> Kept:
-    """Return what a folder repeats.
-
-    Raises UserError when a file of it is missing or not as `keep` has written it.
-    """
+    """Return what a folder repeats. Raises UserError for a missing or foreign file."""
     path, text = folder / DECISIONS, ""
     try:
         text = path.read_text(encoding="utf-8")

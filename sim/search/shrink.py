@@ -41,10 +41,7 @@ _INSTANTS_MAX = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shrunk:
-    """The smallest scenario found, and the trial that breaks it.
-
-    trials: runs that it took. steps: how often something was made simpler.
-    """
+    """The smallest scenario, its trial, the trials that it took, and the steps of simplifying."""
 
     scenario: Scenario
     trial: Trial
@@ -53,20 +50,14 @@ class Shrunk:
 
     @property
     def decisions(self) -> int:
-        """How many choices decide the run: faults, and instants in another than structural order.
-
-        A tie policy that orders every instant counts for one.
-        """
+        """How many choices decide the run: faults, instants out of order, or one for the policy."""
         _, named, instants = self.trial.ties.partition("@")
         ties = instants.count(".") + 1 if named else int(self.trial.ties != "structural")
         return len(self.scenario.faults) + ties
 
 
 class Clock:
-    """How much time shrinking has left: of the processor, and twice as much that passes.
-
-    Cores that are programs take none of the processor time of this process.
-    """
+    """How much time shrinking has left: of the processor, and twice as much that passes."""
 
     def __init__(self, seconds: float) -> None:
         self._until_s = process_time() + seconds
@@ -139,7 +130,6 @@ class _Shrinker:
         self._breaks = False  # the document that was tried last breaks the property
 
     def run(self) -> None:
-        """Take steps until a whole round brings none, or the trials are used up."""
         self._without(self._later_faults())
         self._simpler_trial()
         self._fewer_faults()
@@ -158,7 +148,6 @@ class _Shrinker:
             self._less_work()
 
     def so_far(self) -> Shrunk:
-        """Return the smallest scenario until now."""
         return Shrunk(
             scenario=self.scenario, trial=self.found, trials=self.trials, steps=self.steps
         )
@@ -175,14 +164,12 @@ class _Shrinker:
         ]
 
     def _fewer_faults(self) -> None:
-        """Take away all faults, or else the last ones first."""
         count = len(self.scenario.faults)
         if count and not self._without(range(count)):
             for place in reversed(range(count)):
                 self._without([place])
 
     def _without(self, places: Sequence[int]) -> bool:
-        """Take away the faults at some places, if the rest breaks the property."""
         if not places or self._left <= 0:
             return False
         gone = [simpler.Delta(("faults",), place) for place in places]
@@ -250,7 +237,6 @@ class _Shrinker:
             block //= 2
 
     def _simpler_numbers(self) -> None:
-        """Make numbers that are not at their default smaller or rounder."""
         for path, value in list(simpler.leaves(self._document)):
             if value == simpler.at(self._default, path):
                 continue
@@ -296,10 +282,7 @@ class _Shrinker:
     def _take(
         self, candidate: dict[str, Any], better: Callable[[dict[str, Any], Trial | None], bool]
     ) -> bool:
-        """Make the candidate the best one, if it is better, loads and breaks the property.
-
-        better: judges a document before it is run (with None), and with the trial afterwards.
-        """
+        """Make the candidate the best one if it is `better`, loads and breaks the property."""
         self._breaks = False
         if not better(candidate, None):
             return False
@@ -348,6 +331,5 @@ def _plain(scenario: Scenario) -> dict[str, Any]:
 
 
 def _default(scenario: Scenario) -> dict[str, Any]:
-    """Return the document with everything that has a default at its default."""
     without_plan = replace(scenario, faults=(), goals=())
     return document.plain(without_plan) | document.defaults(LINKS[scenario.link])

@@ -29,10 +29,7 @@ _OURS = "with our core in slot"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nearest:
-    """A run that holds the property: all that is other in it, its trace, and where both part.
-
-    common: how many entries at the beginning are the same.
-    """
+    """A run that holds the property: its trace, the differences, and `common` first entries."""
 
     differs: str
     trace: Sequence[Entry]
@@ -95,7 +92,6 @@ def _others(subject: Subject, result: RunResult) -> Iterator[tuple[str, Subject,
 
 
 def _common(first: Sequence[Entry], second: Sequence[Entry]) -> int:
-    """Return how many entries two traces have in common at their beginning."""
     count = 0
     for one, other in zip(first, second, strict=False):
         if one != other:
@@ -104,6 +100,7 @@ def _common(first: Sequence[Entry], second: Sequence[Entry]) -> int:
     return count
 
 
+LAST_GOOD, THEN_HERE = "last good point", "then here"
 _BEFORE = 6  # lines before the last good point
 _LINES_MAX = 24
 _EVENTS_KEPT = 20_000
@@ -111,10 +108,7 @@ _PLACE = re.compile(r"\b([A-Za-z_][\w.]*)/(\d+)\b")
 
 
 def with_story(subject: Subject, found: Trial, *, beside: bool = True) -> Trial:
-    """Run a violating trial again with its trace kept, and put the stories into its violations.
-
-    beside: look for the nearest run that holds, which takes a few runs more.
-    """
+    """Run a violating trial again with its trace, and put the stories into its violations."""
     if not found.violations:
         return found
     result = subject.run(found.seed, found.ties, keep_trace=True)
@@ -124,10 +118,7 @@ def with_story(subject: Subject, found: Trial, *, beside: bool = True) -> Trial:
 
 
 def stories(subject: Subject, result: RunResult, *, beside: bool = True) -> list[ViolationRow]:
-    """Return the violations of a run with its trace, each with its story.
-
-    What the world itself shows of a violation is among the lines of the trace.
-    """
+    """Return the violations of a run with its trace, each with its story."""
     vocabulary = load_world(subject.scenario.world).VOCABULARY
     hints = _hints(subject, result)
     told: list[ViolationRow] = []
@@ -157,7 +148,6 @@ def _hints(subject: Subject, result: RunResult) -> LikeOurs | None:
 
 
 def _head(subject: Subject, row: ViolationRow) -> list[str]:
-    """Say what the violation is about and with which cores it came."""
     about = [] if row.index is None else [f"about {row.scope or 'checkpoint'}/{row.index}"]
     ran = [f"core {slot}={name}" for slot, name in subject.names.items()]
     if subject.mutant is not None:
@@ -189,9 +179,9 @@ def _story(
     kept = dict.fromkeys([*(trace[at] for at in positions), *mine, trace[last]])
     entries = [entry for entry in trace[first + 1 : last + 1] if entry in kept]
     time = exact_text(time_of(trace[first - 1])) if first else "the start"
-    good = f"last good point: {first} entries, up to {time}, are the same {other.differs}"
+    good = f"{LAST_GOOD}: {first} entries, up to {time}, are the same {other.differs}"
     sides = [
-        f"then here:  {_side(trace, first, vocabulary)}",
+        f"{THEN_HERE}:  {_side(trace, first, vocabulary)}",
         f"{other.differs}:  {_side(other.trace, first, vocabulary)}",
     ]
     early = _until(told, trace, first)
@@ -214,10 +204,7 @@ def _last(trace: Sequence[Entry], row: ViolationRow) -> int | None:
 
 
 def _named(trace: Sequence[Entry], last: int, row: ViolationRow) -> list[int]:
-    """Return the positions of what led to a violation, which is an entry of the oracle's.
-
-    That is what happened right before it, and what those did last that its sentence names.
-    """
+    """Return the positions of what led to a violation, which is an entry of the oracle's."""
     names = {f"{name}[{index}]" for name, index in _PLACE.findall(row.says)}
     found = [last - 1] if last and time_of(trace[last - 1]) == time_of(trace[last]) else []
     for at in range(last - 1, -1, -1):
@@ -237,7 +224,6 @@ def _lines(entries: Sequence[Entry], vocabulary: Vocabulary) -> list[str]:
 
 
 def _side(trace: Sequence[Entry], at: int, vocabulary: Vocabulary) -> str:
-    """Return what one of two runs does where they part."""
     return _lines(trace[at : at + 1], vocabulary)[0].strip() if at < len(trace) else "it has ended"
 
 

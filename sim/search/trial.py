@@ -13,7 +13,7 @@ from ckptsim.sim.kernel import Environment, TiePolicy
 from ckptsim.sim.rows import RunResult, ViolationRow
 from ckptsim.sim.run_spec import Watch, Watches
 from ckptsim.sim.slots import Factory
-from ckptsim.sim.slots.load import name_of
+from ckptsim.sim.slots.resolve import name_of
 from ckptsim.sim.world import run_world
 
 WatchFactory: TypeAlias = Callable[[str, int], Watch]
@@ -101,7 +101,8 @@ class Trial:
     """What came of one run. Small enough to travel between processes.
 
     work: of violated properties, how much happened until the first violation, in entries of the
-    trace. ended_ns: the last instant.
+    trace. ended_ns: the last instant.  slowest: duration and number of the slowest completed
+    checkpoint.  failed: status and reason of the others -> how many, and the number of the first.
     """
 
     seed: int
@@ -113,6 +114,8 @@ class Trial:
     violations: tuple[ViolationRow, ...] = ()
     work: dict[str, int] = field(default_factory=dict)
     ended_ns: int = 0
+    slowest: tuple[int, int] = (0, 0)
+    failed: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def work_until(self, name: str) -> int:
         """Return how much happened until a property was violated, or in all if unknown."""
@@ -122,10 +125,7 @@ class Trial:
 def trial(
     subject: Subject, seed: int, ties: str | TiePolicy, steps_max: int | None = None
 ) -> Trial:
-    """Run once and return what came of it.
-
-    Raises TooManyStepsError for a run of more steps than `steps_max`.
-    """
+    """Run once. Raises TooManyStepsError for a run of more steps than `steps_max`."""
     text = ties if isinstance(ties, str) else ties.name
     began: list[Environment] = []
     result = subject.run(seed, ties, steps_max=steps_max, began=began.append)
@@ -137,6 +137,15 @@ def trial_of(result: RunResult, ties: str, began: Sequence[Environment]) -> Tria
     work: dict[str, int] = {}
     for env in reversed(began):
         work |= env.entries_until
+    slowest = (0, 0)
+    failed: dict[str, tuple[int, int]] = {}
+    for row in result.checkpoints:
+        if row.status == "completed":
+            slowest = max(slowest, (row.duration_ns or 0, -row.checkpoint_id))
+        elif row.status != "pending" and not row.inner:
+            kind = f"{row.status} ({row.reason})" if row.reason else row.status
+            count, first = failed.get(kind, (0, row.checkpoint_id))
+            failed[kind] = (count + 1, first)
     return Trial(
         seed=result.run.seed,
         ties=ties,
@@ -147,6 +156,8 @@ def trial_of(result: RunResult, ties: str, began: Sequence[Environment]) -> Tria
         violations=tuple(result.violations),
         work=work,
         ended_ns=result.run.ended_ns,
+        slowest=slowest,
+        failed=failed,
     )
 
 

@@ -4,7 +4,11 @@ While a guest is in, what it prints goes to standard error.  A call that would e
 process raises CoreEnded instead, and so does a step that takes longer than it may.  What ends a
 core otherwise (`sys.exit`, an interrupt that it raises itself) is distinguished from a real
 interrupt by the signal that brought that one.  A core that takes the process away in spite of this
-is noticed from outside, by the note that says who is in (`sim/cli/watcher.py`, `witness.py`).
+is noticed from outside, by the note that says who is in (`sim/cli/watcher.py`).
+
+The command line runs in a child and is watched by its parent.  A Python program of the user's is no
+one's child: here a shell waits for it to end, with a note in a file that both have open.  While no
+guest is in, the note is empty and the shell says nothing.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ import os
 import resource
 import signal
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -26,7 +31,48 @@ from typing import Any
 
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.limits import least, ringing
-from ckptsim.sim.slots.witness import Witness
+
+# It has standard error as it was before pytest began to capture it, where pytest runs.
+_PLUGIN = "ckptsim.testing.plugin"
+_SHELL = "/bin/sh"
+_WAITS = "read -r ended; cat <&3 >&2"
+
+
+class Witness:
+    """The note of this process, and the end of a pipe that closes with it."""
+
+    def __init__(self) -> None:
+        self.process = os.getpid()
+        self._note = tempfile.TemporaryFile()  # noqa: SIM115 - open for as long as the process runs
+        read, self._open = os.pipe()
+        files = [
+            (read, 0),
+            (self._note.fileno(), 3),
+            (getattr(sys.modules.get(_PLUGIN), "stderr", 2), 2),
+        ]
+        os.posix_spawn(
+            _SHELL,
+            [_SHELL, "-c", _WAITS],
+            os.environ,
+            # In a group of its own: an interrupt from the keyboard is not meant for it.
+            setpgroup=0,
+            file_actions=[(os.POSIX_SPAWN_DUP2, ours, its) for ours, its in files],
+        )
+        os.close(read)
+
+    def write(self, says: str) -> None:
+        """Put a note in the place of the one before. An empty one: no one is in."""
+        data = _told(says).encode() if says else b""
+        os.ftruncate(self._note.fileno(), 0)
+        os.pwrite(self._note.fileno(), data, 0)
+
+
+def _told(says: str) -> str:
+    found = json.loads(says)
+    seed = f", seed {found['seed']}" if "seed" in found else ""
+    replay = f"\nreplay: {found['replay']}" if "replay" in found else ""
+    return f"ckptsim: the process has ended within {found['cores']}{seed}{replay}\n"
+
 
 CORE_ANSWERS = "a_core_answers"
 # Processes of --jobs and of Spark have it from the one that started them.
@@ -54,10 +100,7 @@ class CoreEnded(BaseException):
 
 
 class CoreUnansweredError(UserError):
-    """A core has not answered before anything ran. Its fault, and no wrong input.
-
-    says: one sentence, which begins with the core.
-    """
+    """A core has not answered before anything ran. says: one sentence that begins with it."""
 
     def __init__(self, says: str) -> None:
         super().__init__(f"{CORE_ANSWERS}: {says}")
@@ -65,10 +108,7 @@ class CoreUnansweredError(UserError):
 
 
 class Visit:
-    """One stay of a guest.
-
-    interrupted: a signal has come meanwhile, so that an exception may be the handler's.
-    """
+    """One stay of a guest. interrupted: a signal has come meanwhile."""
 
     def __init__(self) -> None:
         self.interrupted = False
@@ -131,10 +171,7 @@ def note_with(write: Callable[[str], None] | None) -> None:
 
 @contextmanager
 def guest(says: str) -> Iterator[Visit]:
-    """Let code of the user's run in the block. A block inside another one belongs to it.
-
-    says: who it is, and what repeats it, for someone who finds the process gone.
-    """
+    """Let the user's code run in the block, which may be nested. says: who, for a lost process."""
     global _visit  # noqa: PLW0603
     if _visit is not None or threading.current_thread() is not threading.main_thread():
         yield _visit or Visit()
@@ -180,7 +217,6 @@ def answering(core: str) -> Iterator[None]:
 
 @contextmanager
 def _signals(visit: Visit) -> Iterator[None]:
-    """Note each signal that a handler takes meanwhile."""
     before = {}
 
     def noting(handler: Callable[[int, FrameType | None], Any]) -> Any:
@@ -242,10 +278,7 @@ def _caller() -> FrameType | None:
 
 
 def _outermost(frame: FrameType | None, until: FrameType | None) -> FrameType | None:
-    """Return the frame of the user's that was called first, such as a core's `step`.
-
-    A generator's frame lives on between its steps and shows nothing.
-    """
+    """Return the frame of the user's that was called first, such as a core's `step`."""
     found = None
     while frame is not None and frame is not until:
         package = str(frame.f_globals.get("__name__", "")).partition(".")[0]

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from ckptsim.models.acknowledger import Acknowledge, AcknowledgerEvent
 from ckptsim.models.barriers import BarrierHandler
-from ckptsim.models.barriers.channel_state.events import WriterEffect, WriterEvent
+from ckptsim.models.barriers.channel_state import WriterEffect, WriterEvent
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.committer import CommitterEffect, CommitterEvent
 from ckptsim.models.coordinator.events import CoordinatorEffect, CoordinatorEvent
@@ -60,10 +60,7 @@ class Coordinator(Protocol):
 
     @property
     def completed(self) -> tuple[int, ...]:
-        """The checkpoints that are kept, oldest first, used when a checkpoint completes.
-
-        The next job manager begins with them.
-        """
+        """The kept checkpoints, oldest first, for the next job manager."""
 
     @property
     def next_checkpoint(self) -> int:

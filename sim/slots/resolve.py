@@ -2,23 +2,134 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import blake2b
+from importlib import import_module
+from pathlib import Path
+from traceback import extract_tb
+from typing import Any
 
 from ckptsim.scenarios.dialect import suggestion
 from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.extras import EXTRAS, ExtraMissing
+from ckptsim.sim.kernel.purity import impurities
 from ckptsim.sim.slots.cores import OURS, Factory
-from ckptsim.sim.slots.load import load_factory, name_of
+from ckptsim.sim.slots.guest import CoreUnansweredError, answering
+from ckptsim.sim.slots.process import PREFIX, process_factory
 from ckptsim.sim.slots.table import SLOTS, slots_of
+
+
+def name_of(core: Factory | str) -> str:
+    """Return `package.module:factory` of a factory, or the text that is that already."""
+    if isinstance(core, str):
+        return core
+    kind = type(core)
+    module = getattr(core, "__module__", kind.__module__)
+    return f"{module}:{getattr(core, '__qualname__', kind.__qualname__)}"
+
+
+def source_mark(text: str) -> str:
+    """Return a core's name with a mark of its module's source, where that is a file of Python."""
+    module = sys.modules.get(text.partition(":")[0])
+    path = getattr(module, "__file__", None)
+    if text.startswith(PREFIX) or path is None:
+        return text
+    return f"{text} {blake2b(Path(path).read_bytes(), digest_size=8).hexdigest()}"
+
+
+def load_factory(slot: str, text: str) -> Factory:
+    """Import the factory that `package.module:factory` names. The working directory is searched.
+
+    `process:COMMAND` gives the cores of a program instead, which is started if it does not run yet.
+
+    Raises UserError when the text, the module or the attribute is not as expected, or when the
+    module's source shows that its runs would depend on more than the seed.
+    """
+    if text.startswith(PREFIX):
+        return process_factory(slot, text.removeprefix(PREFIX))
+    expected = "package.module:factory or process:COMMAND"
+    core = f"{slot}={text}"
+    return load_callable(f"--core {core}", text, expected=expected, core=f"core {core}")
+
+
+def load_callable(
+    where: str, text: str, *, expected: str = "package.module:function", core: str | None = None
+) -> Callable[..., Any]:
+    """Import what `package.module:name` names. The working directory is searched.
+
+    where: how an error begins.  core: its name, where it is a core that is imported. Raises
+    UserError as `load_factory` does, and CoreUnansweredError for a core with a failing import.
+    """
+    module_name, colon, attribute = text.partition(":")
+    if not colon or not module_name or not attribute:
+        raise UserError(f"{where}: found {text!r}, expected {expected}")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        with answering(f"{core or where}, at its import,"):
+            module = import_module(module_name)
+    except (ImportError, SyntaxError) as error:  # it could not be read, or needs another module
+        raise UserError(f"{where}: {_why_not_imported(module_name, error)}") from error
+    except UserError:
+        raise
+    except Exception as error:
+        why = _why_not_imported(module_name, error)
+        if core is None:
+            raise UserError(f"{where}: {why}") from error
+        raise CoreUnansweredError(f"{core}: {why}") from error
+    factory = getattr(module, attribute, None)
+    if not callable(factory):
+        raise UserError(f"{where}: {module_name!r} has no callable {attribute!r}")
+    _refuse_impure(where, module_name, getattr(module, "__file__", None))
+    found: Callable[..., Any] = factory
+    return found
+
+
+def _why_not_imported(module_name: str, error: Exception) -> str:
+    """Tell a module that is not there from one that is, and fails while it is imported."""
+    missing = error.name if isinstance(error, ModuleNotFoundError) else None
+    if missing is not None and f"{module_name}.".startswith(f"{missing}."):
+        return f"found no module {missing!r} in the working directory or among installed packages"
+    # After the frame of this module, and without the ones of the import system.
+    frames = [frame for frame in extract_tb(error.__traceback__)[1:] if frame.filename[0] != "<"]
+    place = f" at {frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
+    if isinstance(error, SyntaxError):
+        place = ""  # its text has the file and the line
+    hint = ""
+    if missing is not None and missing.partition(".")[0] in EXTRAS:
+        hint = f" ({ExtraMissing(missing.partition('.')[0])})"
+    return (
+        f"module {module_name!r} is there, but importing it raised {type(error).__name__}{place}: "
+        f"{error}{hint}"
+    )
+
+
+def _refuse_impure(where: str, module_name: str, path: str | None) -> None:
+    """Raise UserError with every line that reads clocks, random numbers or the order of sets."""
+    if path is None or not path.endswith(".py") or not Path(path).is_file():
+        # Compiled: the fence and the digests have to do.  Or in an archive that a cluster was sent
+        # by a driver, which has looked.
+        return
+    found = _impurities(path)
+    if found:
+        places = "\n".join(f"  {impurity}" for impurity in found)
+        raise UserError(
+            f"{where}: {module_name!r} would not run twice the same; mend these lines, or end them "
+            f"with the comment `# pure: REASON`:\n{places}"
+        )
+
+
+@lru_cache(maxsize=16)  # a module is imported once, and read once
+def _impurities(path: str) -> tuple[str, ...]:
+    return tuple(map(str, impurities(Path(path).read_text(encoding="utf-8"))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """The user's cores in place of ours, checked.
-
-    factories: slot -> factory, the mutant's among them. names: slot -> `package.module:factory` of
-    the user's. mutant: the mutant's name.
-    """
+    """The user's cores, checked. factories: slot -> factory. names: slot -> text. mutant: name."""
 
     factories: Mapping[str, Factory] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
@@ -31,9 +142,7 @@ class Choice:
 
 
 def resolve(
-    *places: str,
-    cores: Mapping[str, Factory | str] | None = None,
-    mutant: str | None = None,
+    *places: str, cores: Mapping[str, Factory | str] | None = None, mutant: str | None = None
 ) -> Choice:
     """Return the content of the slots of a link, or of some suites of conformance vectors.
 
@@ -89,10 +198,7 @@ def refuse_uncompared(places: Sequence[str], slots: Iterable[str]) -> None:
 
 
 def try_out(cores: Mapping[str, str], *, fenced: bool = True) -> None:
-    """Call every factory once, before anything runs. A run need not come to make every core.
-
-    Raises UserError for a factory that raises or gives no such core.
-    """
+    """Call every factory once, before anything runs. Raises UserError."""
     for name, text in cores.items():
         SLOTS[name].try_out(load_factory(name, text), text, fenced=fenced)
 
@@ -117,10 +223,7 @@ def read_cores(texts: Sequence[str], places: Sequence[str]) -> dict[str, str]:
 
 
 def only_slot(places: Sequence[str], where: str = "") -> str:
-    """Return the one slot of a link, or of some suites, or the main one of several.
-
-    where: begins the text of the UserError where there is no such slot.
-    """
+    """Return the one or the main slot of places. where: begins the text of the UserError."""
     slots = slots_of(*places)
     for found in (slots, [slot for slot in slots if slot.is_main]):
         if len(found) == 1:

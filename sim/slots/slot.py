@@ -12,11 +12,10 @@ from typing import Any, get_type_hints
 
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.kernel import fence
-from ckptsim.sim.slots.cores import Factory
+from ckptsim.sim.slots.cores import Factory, fitting
 from ckptsim.sim.slots.guest import answering
 from ckptsim.sim.slots.process import CoreFailedError, ProcessCore
 from ckptsim.sim.slots.protocols import members, used
-from ckptsim.sim.slots.recovered import fitting
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +89,7 @@ class Slot:
         return () if self.protocol is None else tuple(members(self.protocol))
 
     def check(self, factory: object, name: str) -> None:
-        """Refuse what cannot be a factory of this slot. It is not called yet.
-
-        Raises UserError when it cannot be called as a world does.
-        """
+        """Refuse, with UserError, what cannot be called as a factory of this slot."""
         where = self._where(name)
         if not callable(factory):
             raise UserError(f"{where}: found {factory!r}, expected {self.takes} -> {self.gives}")
@@ -121,10 +117,7 @@ class Slot:
                 self.close(made)
 
     def guarded(self, factory: Factory, name: str) -> Factory:
-        """Return the factory with what it does looked at, whenever it is called.
-
-        A rule, which is no factory, is left as it is: what it does is a core's doing.
-        """
+        """Return the factory with what it makes looked at. A rule is left as it is."""
         if self.sample is None or self.is_rule:
             return factory
         where, fitted = self._where(name), fitting(self.name, factory)
@@ -170,10 +163,6 @@ class Slot:
 
 
 def _lacks(protocol: type, core: object) -> list[str]:
-    """Return a sentence for each member that a core lacks, with what the member is used for.
-
-    What a core gives as a part of itself, such as a clock, has members of its own.
-    """
     found = []
     for name, member in members(protocol).items():
         try:

@@ -326,8 +326,5 @@ SLOTS: dict[str, Slot] = {
 
 
 def slots_of(*places: str) -> list[Slot]:
-    """Return the slots of links, and of suites of conformance vectors, the whole cores first.
-
-    places: names of links. Of suites, as `suite NAME`, since some are called as links are.
-    """
+    """Return the slots of links and of `suite NAME`, the whole cores first."""
     return [slot for slot in SLOTS.values() if any(place in slot.places for place in places)]

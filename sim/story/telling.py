@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from ckptsim.scenarios.dialect import duration_text, in_units
+from ckptsim.scenarios.dialect import duration_text, in_units, size_text
 from ckptsim.sim.kernel import Entry
 
 
@@ -67,7 +67,7 @@ class Telling:
     def sentence(self, entry: Entry) -> str:
         """Return the clause with the entry's fields in it. A field that is None reads as "-".
 
-        A field of a name that ends in `_ns` reads as a duration.
+        A name that ends in `_ns` is a duration, and one that ends in `bytes` a size.
         """
         named = {name: _text(name, value) for name, value in self.named(entry).items()}
         return in_units(self.says.format(**named).strip())
@@ -76,6 +76,8 @@ class Telling:
 def _text(name: str, value: object) -> object:
     if isinstance(value, int) and name.endswith("_ns"):
         return duration_text(value)
+    if isinstance(value, int) and name.endswith("bytes"):
+        return size_text(value)
     return "-" if value is None else value
 
 

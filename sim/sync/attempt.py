@@ -14,9 +14,9 @@ from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.sync import Medium, Point, Side, SocketStall
 from ckptsim.sim.kernel import Timeout, Wait
 from ckptsim.sim.sync.destination import Destination
-from ckptsim.sim.sync.kinds import KIND_FAULT, KIND_WATCH
 from ckptsim.sim.sync.socket import RecordPacket, Socket, StateMessage
 from ckptsim.sim.sync.source import Source
+from ckptsim.sim.sync.vocabulary import KIND_FAULT, KIND_WATCH
 
 if TYPE_CHECKING:
     from ckptsim.sim.kernel import Entity, Process, Timer
@@ -122,10 +122,7 @@ class Attempt:
             self.crash(side, f"at {point}")
 
     def crash(self, side: Side, where: str = "") -> None:
-        """Crash the source or the destination. Unwinds if the caller belongs to it.
-
-        A source that has crashed or ended already is not there to crash.
-        """
+        """Crash a side that still runs. Unwinds if the caller belongs to it."""
         if side is Side.SOURCE and (self.source.crashed or self.source.ended):
             return
         self.faults.note_strike()
@@ -147,11 +144,7 @@ class Attempt:
         raise AttemptEnded(reason)
 
     def destination_succeeded(self) -> NoReturn:
-        """End the attempt: well, unless the source has crashed. unwinds.
-
-        COMPLETE can be read before a crash loses the last states, so that the destination sees
-        nothing amiss. The platform looks at how both have ended.
-        """
+        """End the attempt: well, unless the source has crashed. Unwinds."""
         raise AttemptEnded("the source crashed" if self.source.crashed else "")
 
     def end(self, reason: str | None) -> None:
@@ -204,7 +197,6 @@ class Attempt:
         socket.stall(until_ns)
 
     def _watch(self) -> None:
-        """Fail the attempt after too long a silence, saying who waits for whom."""
         limit_ns = self.model.destination.stall_limit_ns
         self.world.note_signs()
         silence = self.env.now - self._last_sign_ns
@@ -249,7 +241,6 @@ def waits(attempt: Attempt) -> Iterator[Wait]:
 
 
 def _missing(attempt: Attempt, state: SourceState) -> tuple[str, str | None]:
-    """Say what the next state of a scope is waited for with, and who has it."""
     name = f"state {state.scope}/{state.index}"
     if state.accepted_ns is None:
         return name, _holder_of_state(attempt, state)

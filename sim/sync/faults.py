@@ -40,7 +40,6 @@ class FaultPlan:
         return self._faults.get(kind, ())
 
     def _of_reader(self, kind: type[OfReader], feed: int, reader: int) -> OfReader | None:
-        """Return the last fault of a kind that a reader has."""
         own = (one for one in reversed(self.of(kind)) if (one.feed, one.reader) == (feed, reader))
         return next(own, None)
 
@@ -61,10 +60,7 @@ class FaultPlan:
         )
 
     def send_fails(self, ordinal: int, *, at_end: bool) -> bool:
-        """Return whether the n-th send of the run, from 1, fails.
-
-        at_end: whether it begins while the sync waits for its end.
-        """
+        """Return whether the n-th send, from 1, fails. at_end: while the sync waits for its end."""
         self._sends_at_end += at_end
         counts = {False: ordinal, True: self._sends_at_end if at_end else 0}
         return self._struck(
@@ -131,6 +127,5 @@ class FaultPlan:
         self.strikes += 1
 
     def _struck(self, effect: Effect) -> Effect:
-        """Pass on what a fault does, and count it unless that is nothing."""
         self.strikes += bool(effect)
         return effect

@@ -14,8 +14,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 from ckptsim.sim.kernel import ConservationError
-from ckptsim.sim.sync.kinds import KIND_ARRIVE
 from ckptsim.sim.sync.oracle.truth import Partition, SourceState
+from ckptsim.sim.sync.vocabulary import KIND_ARRIVE
 
 if TYPE_CHECKING:
     from simpy import Event
@@ -28,10 +28,7 @@ _STATUS_BYTES = 64  # assumption: size of a small status message
 
 
 class RecordPacket:
-    """A run of records of one partition and one stream, at positions low <= p < high.
-
-    count: how many. interval: on STDIO, the stream's interval in which they were read.
-    """
+    """A run of records at positions low <= p < high. interval: of the stream, on STDIO."""
 
     __slots__ = ("count", "high", "interval", "low", "partition", "size_bytes", "stream")
 
@@ -77,10 +74,7 @@ _NS_PER_S = 1_000_000_000
 
 
 class Socket:
-    """One line from source to destination. `index` from 0.
-
-    stalled_until_ns: before which instant it delivers nothing.
-    """
+    """One line from source to destination. stalled_until_ns: it delivers nothing before."""
 
     def __init__(self, env: Environment, table: SocketTable, index: int) -> None:
         self.index = index
@@ -101,10 +95,7 @@ class Socket:
         self._reader: Event | None = None
 
     def put(self, messages: Sequence[Message]) -> Event | None:
-        """Queue messages that no one else's come between.
-
-        Returns None when all have gone into the pipe, else the event of the last one's going.
-        """
+        """Queue messages in a row. Return None, or the event of the last one's going."""
         self.put_count += len(messages)
         for message in messages:
             self._waiting.append((message, None))
@@ -138,10 +129,7 @@ class Socket:
         self.stalled_until_ns = max(self.stalled_until_ns, until_ns)
 
     def break_off(self, end: Message) -> None:
-        """Lose all that has not gone into the pipe, and end all that has.
-
-        The writing side has died.
-        """
+        """Lose all that has not gone into the pipe, and end all that has."""
         self.dropped_count += len(self._waiting)
         self._waiting.clear()
         self.put((end,))

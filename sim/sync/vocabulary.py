@@ -1,4 +1,8 @@
-"""How the trace entries of a sync read."""
+"""How the trace entries of a sync read, and the kinds of its calendar entries.
+
+At one instant the smaller kind goes first. The order is a modelling choice for figures (arrivals
+come before a timer fires). The random policies shuffle it.
+"""
 
 from __future__ import annotations
 
@@ -67,3 +71,17 @@ VOCABULARY: Vocabulary = {
     "released": Telling("has released state {scope}/{index}", _STATE, ends="pending:scope,index"),
     "effect": Telling("{name}", "name"),
 }
+
+
+KIND_FAULT = 1
+KIND_ARRIVE = 2
+KIND_UPLOADED = 3
+KIND_COMPLETE = 4
+KIND_STORED = 5
+KIND_SENT = 6
+KIND_CHECKPOINT = 7
+KIND_BATCH_TIMER = 8
+KIND_HEARTBEAT = 9
+KIND_POLL = 10
+KIND_WATCH = 11
+KIND_ATTEMPT = 12

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import statistics
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,11 +16,158 @@ from ckptsim.sim.validate.recoveries import (
     score_recoveries,
 )
 from ckptsim.sim.validate.recoveries.measured import Figures
-from ckptsim.sim.validate.score import Score, score
+from ckptsim.sim.validate.score import LONG_MS, Line, Pair, Score, mean_error, score
 from ckptsim.sim.validate.sequence import CheckpointSequence
 from ckptsim.sim.validate.state import StatePrediction, state_document, state_lines
-from ckptsim.sim.validate.state.score import blocks_of, predicted_of
-from ckptsim.sim.validate.text import report_lines, sequence_lines
+from ckptsim.sim.validate.state.predict import blocks_of, predicted_of
+
+_HEAD = (
+    f"{'':30}{'duration ms':>19}{'':>8}{'p95 ms':>17}{'start delay':>15}{'alignment':>13}"
+    f"{'persisted KiB':>17}{'processed KiB':>15}{'records/s':>14}"
+)
+
+
+def report_lines(score: Score, *, runs: bool) -> list[str]:
+    """Return the report: cells (and runs), families and modes, bounded jobs, totals."""
+    lines = ["predicted / measured", _HEAD, *_block(score.cells, "cell")]
+    if runs:
+        lines += ["", _HEAD, *_block(score.runs, "run")]
+    lines += ["", *_groups(score.cells), "", *_other_errors(score.cells)]
+    return [*lines, *_endings(score), *_skipped(score), "", *_totals(score)]
+
+
+def _block(cells: Sequence[Line], what: str) -> list[str]:
+    return [_line(cell) for cell in cells] + [f"({len(cells)} {what}s)"]
+
+
+def _line(cell: Line) -> str:
+    mark = "" if cell.duration_right else "  duration off"
+    mark += "" if cell.persisted_right else "  bytes off"
+    speed = "" if cell.throughput is None else _pair(cell.throughput)
+    return (
+        f"{cell.name:30}{_pair(cell.duration):>19}{_percent(cell.duration):>8}"
+        f"{_pair(cell.p95):>17}{_pair(cell.start_delay):>15}{_pair(cell.alignment):>13}"
+        f"{_pair(cell.persisted, 1024):>17}{_pair(cell.processed, 1024):>15}{speed:>14}{mark}"
+    )
+
+
+def _pair(pair: Pair, unit: int = 1) -> str:
+    return f"{pair.predicted / unit:.0f}/{pair.measured / unit:.0f}"
+
+
+def _percent(pair: Pair) -> str:
+    return f"{100 * pair.error:+.1f}%" if pair.measured > LONG_MS else ""
+
+
+def _groups(cells: Sequence[Line]) -> list[str]:
+    head = f"{'family and mode':30}{'cells':>6}{'duration right':>16}"
+    lines = [head + f"{'error > 100 ms':>16}{'bytes right':>13}"]
+    keys = sorted({(cell.family, cell.mode) for cell in cells})
+    for family, mode in keys:
+        group = [c for c in cells if (c.family, c.mode) == (family, mode)]
+        lines.append(_group_line(f"{family} {mode}", group))
+    return lines
+
+
+def _group_line(name: str, group: Sequence[Line]) -> str:
+    right = sum(cell.duration_right for cell in group)
+    whole = sum(cell.persisted_right for cell in group)
+    has_long = any(cell.duration.measured > LONG_MS for cell in group)
+    error = f"{100 * mean_error(group):.1f}%" if has_long else "-"
+    return f"{name:30}{len(group):>6}{right:>16}{error:>16}{whole:>13}"
+
+
+def _other_errors(cells: Sequence[Line]) -> list[str]:
+    """Return how far the other figures are off in the mean, per family and mode."""
+    head = (
+        f"{'mean deviation of medians':30}{'p95 ms':>10}{'start delay ms':>16}{'alignment ms':>14}"
+    )
+    lines = [head + f"{'processed KiB':>15}{'persisted KiB':>15}{'records/s':>11}"]
+    for family, mode in sorted({(cell.family, cell.mode) for cell in cells}):
+        group = [c for c in cells if (c.family, c.mode) == (family, mode)]
+        rates = [abs(c.throughput.error) for c in group if c.throughput is not None]
+        speed = f"{100 * statistics.fmean(rates):.1f} %" if rates else "-"
+        lines.append(
+            f"{f'{family} {mode}':30}{_off(c.p95 for c in group):>10.1f}"
+            f"{_off(c.start_delay for c in group):>16.1f}{_off(c.alignment for c in group):>14.1f}"
+            f"{_off(c.processed for c in group) / 1024:>15.1f}"
+            f"{_off(c.persisted for c in group) / 1024:>15.1f}{speed:>11}"
+        )
+    return lines
+
+
+def _off(pairs: Iterable[Pair]) -> float:
+    return statistics.fmean(abs(pair.predicted - pair.measured) for pair in pairs)
+
+
+def sequence_lines(found: Sequence[CheckpointSequence]) -> list[str]:
+    """Return runs checkpoint by checkpoint: measured, predicted, and with the measured pauses."""
+    lines = []
+    for one in found:
+        free, told = one.correlations
+        lines += [
+            "",
+            f"{one.run_id}: durations in ms, checkpoint by checkpoint",
+            f"{'':12}{'measured':>10}{'predicted':>11}{'with measured pauses':>22}{'pause ms':>10}",
+        ]
+        columns = zip(one.measured, one.predicted, one.told, one.pauses, strict=True)
+        lines += [
+            f"{index:>12}{measured:>10.0f}{predicted:>11.0f}{with_pauses:>22.0f}{pause:>10}"
+            for index, (measured, predicted, with_pauses, pause) in enumerate(columns, start=1)
+        ]
+        lines.append(f"{'correlation':>12}{'':>10}{free:>11.2f}{told:>22.2f}  (without the first)")
+    return lines
+
+
+def _endings(score: Score) -> list[str]:
+    if not score.endings:
+        return []
+    head = f"{'bounded jobs':34}{'drain ms':>12}{'source ms':>14}{'end ms':>14}"
+    lines = [
+        "",
+        "from the end of the source: the last record, the source finished, the job finished",
+        head + "   checkpoints   ended at once",
+    ]
+    for ending in score.endings:
+        mark = "" if ending.right else "  off"
+        ours, theirs = ("yes" if once else "next tick" for once in ending.at_once)
+        lines.append(
+            f"{ending.name:34}{_pair(ending.drain_ms):>12}{_pair(ending.source_ms):>14}"
+            f"{_pair(ending.finish_ms):>14}{'{}/{}'.format(*ending.checkpoints):>14}"
+            f"   {ours}/{theirs}{mark}"
+        )
+    return lines
+
+
+def _skipped(score: Score) -> list[str]:
+    lines = [f"not simulated: {p.run.run_id}: {p.reason}" for p in score.skipped]
+    return lines + [f"not compared: {name}: no checkpoint completed" for name in score.empty]
+
+
+def _totals(score: Score) -> list[str]:
+    cells = len(score.cells)
+    right = _count(c.duration_right for c in score.cells)
+    whole = _count(c.persisted_right for c in score.cells)
+    lines = [
+        _share_line("durations within max(10 %, 20 ms)", right, cells),
+        f"mean absolute error of durations above 100 ms: {100 * score.mean_error:.2f} %",
+        _share_line("persisted bytes within max(10 %, 32 KiB)", whole, cells),
+    ]
+    if score.endings:
+        once = _count(e.at_once[0] is e.at_once[1] for e in score.endings)
+        lines.append(
+            f"bounded jobs: way of ending right in {once}, all right in "
+            f"{_count(e.right for e in score.endings)} of {len(score.endings)}"
+        )
+    return lines
+
+
+def _share_line(what: str, right: int, cells: int) -> str:
+    return f"{what}: {right} of {cells} cells ({100 * right / max(1, cells):.1f} %)"
+
+
+def _count(marks: Iterable[bool]) -> int:
+    return sum(1 for mark in marks if mark)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +250,6 @@ def _entry(prediction: Prediction[MeasuredRun, Jobs], found: Jobs) -> dict[str, 
 
 
 def _recoveries(one: RecoveryPrediction) -> dict[str, Any]:
-    """Return one run with its recoveries in order."""
     measured = [_figures(each.figures) for each in one.run.recoveries]
     predicted = [_figures(figures) for figures in one.found or ()]
     return _beside(one, {"recoveries": predicted}, {"recoveries": measured})

@@ -46,10 +46,7 @@ def model_of(
 
 
 def recovering_model_of(config: Mapping[str, Any], *, duration_ns: int) -> jobs.Job:
-    """Return the job that a measured configuration with failures describes.
-
-    Raises KeyError, TypeError or ValueError for a configuration that is not in the schema.
-    """
+    """Return the recovering job of a measured configuration. Raises as `model_of` does."""
     model = model_of(config, duration_ns=duration_ns)
     rate = (config.get("storage") or {}).get("read_bytes_per_s_each_stream")
     read_bytes_per_s = None if rate is None else max(1, int(rate))
@@ -149,10 +146,7 @@ def _storage(entry: Mapping[str, Any]) -> jobs.Storage:
 
 
 def _flush_ns(timeout_ms: float) -> int:
-    """Return the flush interval: 0 for a negative time-out, which means never.
-
-    A flush after every record (0) is taken as one per millisecond (assumption: no one sees less).
-    """
+    """Return the flush interval: 0 for never, and 1 ms (assumption) for after every record."""
     return 0 if timeout_ms < 0 else max(_MS, _ns(timeout_ms))
 
 

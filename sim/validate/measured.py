@@ -1,14 +1,81 @@
-"""A measured run: one JSON object, with configuration, jobs and the measured values."""
+"""A measured run: one JSON object, with configuration, jobs and the measured values.
+
+Percentiles interpolate linearly, the deviation is the sample's.
+"""
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from ckptsim.sim.validate.fields import CONFIG, FIGURE, Field
-from ckptsim.sim.validate.statistics import stats
+
+Stats = dict[str, float]
+
+
+def stats(values: Sequence[float]) -> Stats:
+    """Return n, median, percentiles, mean, deviation, least and largest. Only n when empty."""
+    if not values:
+        return {"n": 0}
+    ordered = sorted(values)
+    return {
+        "n": len(ordered),
+        "median": round(quantile(ordered, 0.5), 3),
+        "p95": round(quantile(ordered, 0.95), 3),
+        "p99": round(quantile(ordered, 0.99), 3),
+        "mean": round(statistics.fmean(ordered), 3),
+        "sd": round(_deviation(ordered), 3),
+        "min": round(ordered[0], 3),
+        "max": round(ordered[-1], 3),
+    }
+
+
+def _deviation(values: Sequence[float]) -> float:
+    mean = statistics.fmean(values)
+    squares = math.fsum((value - mean) ** 2 for value in values)
+    return math.sqrt(squares / max(1, len(values) - 1))
+
+
+def quantile(ordered: Sequence[float], share: float) -> float:
+    """Return a quantile of ascending values, between neighbours by linear interpolation."""
+    place = share * (len(ordered) - 1)
+    low = int(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+
+
+def middle(found: Sequence[Any]) -> Any:
+    """Merge results of several seeds: the median of every number, else the first result."""
+    first = found[0]
+    if isinstance(first, Mapping):
+        return {key: middle([other[key] for other in found if key in other]) for key in first}
+    if isinstance(first, list):
+        if any(len(other) != len(first) for other in found):
+            return first
+        return [middle(items) for items in zip(*found, strict=True)]
+    if isinstance(first, bool) or not all(isinstance(other, int | float) for other in found):
+        return first
+    value = statistics.median(found)
+    return round(value) if all(isinstance(other, int) for other in found) else round(value, 3)
+
+
+def correlation(ours: Sequence[float], theirs: Sequence[float]) -> float:
+    """Return Pearson's correlation, 0 where either side does not vary."""
+    if len(ours) < 2 or len(set(ours)) == 1 or len(set(theirs)) == 1:
+        return 0.0
+    return statistics.correlation(ours, theirs)
+
+
+def usual(found: Sequence[Any], kinds: Sequence[object]) -> list[Any]:
+    """Return the results of the most frequent kind, the first of equals. kinds: one each."""
+    counts = [kinds.count(kind) for kind in kinds]
+    wanted = kinds[counts.index(max(counts))]
+    return [result for result, kind in zip(found, kinds, strict=True) if kind == wanted]
+
 
 # How the measured runs were made, for lines that do not say: completed checkpoints and warm-up.
 _CHECKPOINTS = 14
@@ -154,11 +221,7 @@ BYTES = ("persisted_bytes", "processed_bytes", "checkpointed_bytes")
 
 
 def rebuilt_summary(checkpoints: Sequence[Checkpoint]) -> dict[str, Any] | None:
-    """Return the summary of measured checkpoints in the order of their triggers.
-
-    None without checkpoints, or where they do not say how long they took.  A checkpoint that a
-    vertex has no part in does not count for it.
-    """
+    """Return the summary of measured checkpoints in trigger order, None without durations."""
     if not checkpoints or any(c.get("end_to_end_duration_ms") is None for c in checkpoints):
         return None
     names = dict.fromkeys(name for c in checkpoints for name in c.get("vertices") or {})

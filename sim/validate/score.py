@@ -125,11 +125,7 @@ class JobEnding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """All comparisons of a set of predictions.
-
-    skipped: what could not be simulated. empty: runs with measured durations for which no
-    checkpoint was predicted to complete.
-    """
+    """All comparisons. skipped: could not be simulated. empty: nothing predicted to complete."""
 
     runs: tuple[Line, ...]
     cells: tuple[Line, ...]
@@ -221,7 +217,6 @@ def _number(summary: Mapping[str, Any], key: str, statistic: str) -> float:
 
 
 def _vertex_pair(predicted: Job, measured: Mapping[str, Any], key: str) -> Pair:
-    """Return a time of the task for which it was measured to be the longest."""
     vertices = measured.get("vertices") or {}
     if not vertices:
         return Pair(0.0, 0.0)
@@ -241,7 +236,6 @@ def _throughput(predicted: Rates, job: MeasuredJob) -> Pair | None:
 
 
 def _cell(name: str, lines: Sequence[Line]) -> Line:
-    """Return the mean of a cell's runs, figure by figure."""
     found: dict[str, Any] = {}
     for field in fields(Line):
         pairs = [value for line in lines if isinstance(value := getattr(line, field.name), Pair)]

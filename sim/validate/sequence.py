@@ -16,19 +16,14 @@ from ckptsim.sim.job.buffers.constants import MECHANISMS, RIG, Constants
 from ckptsim.sim.job.buffers.timers import Pauses
 from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.kernel import Environment, fence
-from ckptsim.sim.validate.measured import MeasuredRun
-from ckptsim.sim.validate.predict import model_for
-from ckptsim.sim.validate.statistics import correlation, middle
-from ckptsim.sim.validate.summary import durations_ms
+from ckptsim.sim.validate.measured import MeasuredRun, correlation, middle
+from ckptsim.sim.validate.predict import durations_ms, model_for
 
 _MS = 1_000_000
 
 
 class KnownPauses(Pauses):
-    """The pauses of a measured job, by the number of the checkpoint.
-
-    after, before: as measured in ms, each without what the model itself takes.
-    """
+    """The pauses of a measured job in ms, by checkpoint, without what the model takes."""
 
     def __init__(self, run: MeasuredRun, env: Environment, constants: Constants) -> None:
         super().__init__(env, constants)

@@ -10,7 +10,7 @@ from typing import Any, cast
 from ckptsim.models.barriers.channel_state import group_of
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.job import Job, Plane
-from ckptsim.scenarios.job.faults import AtCheckpoint
+from ckptsim.scenarios.job.faults import AtCheckpoint, DelayPrecommit
 from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.rows import CheckpointRow, RunResult, TaskCheckpointRow, TaskRow
 from ckptsim.sim.why.answer import Place
@@ -110,6 +110,22 @@ class Observed:
             and (fault.vertex, fault.subtask, fault.checkpoint) == (*place, checkpoint)
             for fault in self.faults
         )
+
+    @cached_property
+    def together(self) -> dict[int, tuple[int, Place]]:
+        """Return when a global committer committed each checkpoint, and the sink that it is of.
+
+        The subtask is known where its files come late by a fault.
+        """
+        found: dict[int, tuple[int, Place]] = {}
+        for at_ns, kind, _, fields in self._entries():
+            if kind == "committed_together":
+                number = int(fields[0])
+                sinks = [v.name for v in self.job.vertices if v.global_committer]
+                own = [place for place in self.places if place[0] in sinks]
+                late = (one for one in own if self.struck(number, one, DelayPrecommit))
+                found[number] = (at_ns, next(late, (sinks[0], None)))
+        return found
 
     # The graph --------------------------------------------------------------------------------
 

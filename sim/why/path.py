@@ -27,6 +27,7 @@ def checkpoint_path(run: Observed, row: CheckpointRow) -> list[Step]:
     acknowledged_ns, last = max(done, key=lambda one: one[0])
     completed_ns = row.completed_ns or acknowledged_ns
     commits = [(lane.committed_ns, at) for at, lane in lanes.items() if lane.committed_ns]
+    commits += [run.together[row.checkpoint_id]] if row.checkpoint_id in run.together else []
     if row.kind == "savepoint":  # a plain one commits nothing, so a later checkpoint did
         others = [one.completed_ns for one in run.result.checkpoints if one is not row]
         after_ns = min((at for at in others if at and at >= completed_ns), default=None)

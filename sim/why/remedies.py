@@ -16,8 +16,10 @@ from ckptsim.scenarios.dialect import size_text, units
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.job import Backend, Job, Mode, Plane
 from ckptsim.scenarios.job.faults import (
+    AtStorage,
     DelayAcknowledgement,
     DelayNotification,
+    DelayPrecommit,
     DelayTrigger,
     SlowFile,
     StallTask,
@@ -42,6 +44,7 @@ _LONG: dict[type, tuple[str, str]] = {
     DelayTrigger: ("trigger_delay", "trigger in time"),
     DelayAcknowledgement: ("acknowledge", "acknowledgement in time"),
     DelayNotification: ("commit", "notification in time"),
+    DelayPrecommit: ("commit", "files in time"),
 }
 
 
@@ -145,11 +148,16 @@ def _of_recoveries(run: Observed, cause: Cause) -> Iterator[Change]:
 
 
 def _without_faults(run: Observed, cause: Cause) -> Iterator[Change]:
-    """Yield the run without the pauses of a subtask, or without what came late from it."""
+    """Yield the run without the pauses of a subtask, or without what came late from it.
+
+    A storage that was slow or failed is as usual.
+    """
     for number, fault in enumerate(run.faults):
+        if isinstance(fault, AtStorage) and cause.phase in ("async", "restore"):
+            yield "the storage as usual", {f"faults[{number}].lasts": "0 s"}
         if (getattr(fault, "vertex", None), getattr(fault, "subtask", None)) != cause.place:
             continue
-        if isinstance(fault, StallTask) and cause.phase in QUEUE:
+        if isinstance(fault, StallTask) and cause.phase in (*QUEUE, "trigger_delay"):
             yield f"no pause of {place_text(cause.place)}", {f"faults[{number}].lasts": "0 s"}
         phase, says = _LONG.get(type(fault), ("", ""))
         if phase == cause.phase:

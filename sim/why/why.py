@@ -16,7 +16,7 @@ from ckptsim.sim.why.observed import Observed, ended_ns
 from ckptsim.sim.why.path import cause_of, checkpoint_path
 from ckptsim.sim.why.recovery import longest, recovery_path
 from ckptsim.sim.why.remedies import Measure, Run, affordable, changes, remedies
-from ckptsim.sim.why.words import because, there
+from ckptsim.sim.why.words import because, storage_faults, there
 from ckptsim.sim.world import run_world
 
 SLOWEST, EXPIRED, FAILED, RECOVERY = "slowest", "expired", "failed", "recovery"
@@ -185,7 +185,8 @@ class _Asked:
             return None
 
         found = self.answer(happened, cause, path, row, measure, failed=bool(reason))
-        return replace(found, because=reason, there="") if reason else found
+        told = " ".join(storage_faults(run, path))
+        return replace(found, because=reason, there=told) if reason else found
 
     def recovery(self, number: str) -> Why:
         """Return the cause of a recovery, by its number from 1."""

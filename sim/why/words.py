@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from ckptsim.scenarios.dialect import size_text
 from ckptsim.scenarios.job import Backend, Plane
-from ckptsim.scenarios.job.faults import DelayTrigger, LoseTrigger
+from ckptsim.scenarios.job.faults import AtStorage, DelayTrigger, LoseTrigger, SlowStorage
 from ckptsim.sim.infer.advice.budget import loads_of
 from ckptsim.sim.rows import CheckpointRow
 from ckptsim.sim.why.answer import JOB, QUEUE, Cause, Place, Step, duration, length, place_text
@@ -95,7 +95,7 @@ def there(run: Observed, cause: Cause, path: Sequence[Step], row: CheckpointRow 
     if cause.phase in (*QUEUE, "catch_up"):
         return _load(run, place)
     if cause.phase == "async" and row is not None:
-        return _upload(run, place, row, took_ns)
+        return _upload(run, place, row, took_ns, path)
     if cause.phase == "trigger_delay" and row is not None:
         settings, before = job.checkpointing, row.checkpoint_id - 1
         if place == JOB and settings.min_pause_ns:
@@ -107,7 +107,7 @@ def there(run: Observed, cause: Cause, path: Sequence[Step], row: CheckpointRow 
         timeout, every = job.recovery.heartbeat_timeout_ns, job.recovery.heartbeat_interval_ns
         return f"Heartbeats come every {duration(every)}; their time-out is {duration(timeout)}."
     if cause.phase == "restore":
-        return _storage(run, "read", took_ns)
+        return _storage(run, "read", took_ns, path)
     return ""
 
 
@@ -143,16 +143,18 @@ def _siblings(run: Observed, place: Place) -> list[Place]:
     return [one for one in run.tasks if one[0] == place[0] and one != place]
 
 
-def _upload(run: Observed, place: Place, row: CheckpointRow, took_ns: int) -> str:
+def _upload(
+    run: Observed, place: Place, row: CheckpointRow, took_ns: int, path: Sequence[Step]
+) -> str:
     siblings = (run.part(row.checkpoint_id, one) for one in _siblings(run, place))
     others = [part.async_ns for part in siblings if part is not None and part.async_ns]
     told = f"Other subtasks took {duration(round(fmean(others)))}. " if others else ""
-    return f"{told}{_storage(run, 'write', took_ns)}".strip()
+    return f"{told}{_storage(run, 'write', took_ns, path)}".strip()
 
 
-def _storage(run: Observed, what: str, took_ns: int) -> str:
+def _storage(run: Observed, what: str, took_ns: int, path: Sequence[Step]) -> str:
     """Say what limits the storage. what: `read` or `write`, which took so long."""
-    storage, told = run.job.storage, []
+    storage, told = run.job.storage, list(storage_faults(run, path))
     if run.job.plane is not Plane.BUFFERS:
         return ""
     if rate := getattr(storage, f"{what}_bytes_per_s"):
@@ -172,3 +174,15 @@ def _storage(run: Observed, what: str, took_ns: int) -> str:
     if what == "read" and run.job.state.backend is Backend.HEAP:
         told.append("State is rebuilt on the heap.")
     return " ".join(told)
+
+
+def storage_faults(run: Observed, path: Sequence[Step]) -> Iterator[str]:
+    """Yield how the storage was slow or failed during a path."""
+    for fault in run.faults:
+        if not path or not isinstance(fault, AtStorage):
+            continue
+        ends_ns = fault.at_ns + fault.lasts_ns
+        if fault.at_ns < path[-1].until_ns and ends_ns > path[0].from_ns:
+            slower = fault.factor if isinstance(fault, SlowStorage) else None
+            how = "failed" if slower is None else f"was {slower:g} times slower"
+            yield f"The storage {how} from {duration(fault.at_ns)} to {duration(ends_ns)}."

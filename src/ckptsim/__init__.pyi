@@ -31,7 +31,9 @@ from ckptsim._api.pages.vectors import Conformance as Conformance
 from ckptsim._api.pages.vectors import Ordered as Ordered
 from ckptsim._api.pages.vectors import conform as conform
 from ckptsim._api.pages.vectors import order as order
+from ckptsim._api.runs.causes import View as View
 from ckptsim._api.runs.causes import Why as Why
+from ckptsim._api.runs.causes import view as view
 from ckptsim._api.runs.causes import why as why
 from ckptsim._api.runs.found import Find as Find
 from ckptsim._api.runs.found import Replay as Replay
@@ -41,8 +43,6 @@ from ckptsim._api.runs.verbs import check as check
 from ckptsim._api.runs.verbs import hunt as hunt
 from ckptsim._api.runs.verbs import replay as replay
 from ckptsim._api.runs.verbs import run as run
-from ckptsim._api.runs.viewing import View as View
-from ckptsim._api.runs.viewing import view as view
 from ckptsim._api.scenario import Scenario as Scenario
 from ckptsim._api.scenario import dumps as dumps
 from ckptsim._api.scenario import library as library

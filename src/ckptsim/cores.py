@@ -43,7 +43,7 @@ from ckptsim.models import (
     store,
     uncoordinated,
 )
-from ckptsim.models.barriers.channel_state import events as writer_events
+from ckptsim.models.barriers import channel_state as writer_events
 from ckptsim.models.barriers.channels import network as channel_effects
 from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.barriers.subtask import events as subtask_events

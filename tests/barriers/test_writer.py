@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ckptsim.models.barriers import channel_state as writer_events
 from ckptsim.models.barriers.channel_state import SharedStateWriter, group_of, handle_bytes
-from ckptsim.models.barriers.channel_state import events as writer_events
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.core import ProtocolError
 

@@ -112,6 +112,6 @@ def test_key_of_a_run_follows_its_world(monkeypatch: pytest.MonkeyPatch) -> None
     """A text of the plane of records changes the keys of jobs on records and no others."""
     names = ("back_pressure_aligned", "keyed_crash", "reference")
     before = {name: run_key(by_name(name), seed=0, ties="structural") for name in names}
-    _changed(monkeypatch, "ckptsim.sim.job.records.tasks.task", "ckptsim.sim.validate.summary")
+    _changed(monkeypatch, "ckptsim.sim.job.records.tasks.task", "ckptsim.sim.validate.predict")
     after = {name: run_key(by_name(name), seed=0, ties="structural") for name in names}
     assert [name for name in names if before[name] != after[name]] == ["keyed_crash"]

@@ -19,8 +19,8 @@ def test_a_chain_is_told_from_its_far_end():
     ]
     assert explain_waits(waits) == (
         "sync waits for state users/3 from state users/3, which waits for records of its id from "
-        "upload 7, which waits for a free slot from storage; storage waits for nobody "
-        "(1 more waits besides)."
+        "upload 7, which waits for a free slot from storage; storage itself waits for "
+        "nothing, and does not act (1 more waits besides)."
     )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ckptsim.sim.kernel.purity import impurities
-from ckptsim.sim.kernel.purity.check import Rule, sets_declared
+from ckptsim.sim.kernel.purity.check import Rule
+from tests.kernel.declared_sets import sets_declared
 
 IMPURE = {
     "for over a literal": "for x in {1, 2}:\n    pass\n",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ckptsim.scenarios.errors import UserError
-from ckptsim.sim.slots.load import load_factory
+from ckptsim.sim.slots.resolve import load_factory
 
 
 def refusal(name: str) -> str:

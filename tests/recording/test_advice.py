@@ -13,11 +13,11 @@ from typing import Any, cast
 import pytest
 
 from ckptsim._api.jobs.advice import Advice
-from ckptsim._api.jobs.picture import Curve, picture
+from ckptsim._api.jobs.plots import Curve, picture
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios import job as jobs
 from ckptsim.scenarios.errors import ScenarioError
-from ckptsim.scenarios.files.toml import to_toml
+from ckptsim.scenarios.files.document import to_toml
 from ckptsim.sim.cli.main import main
 from ckptsim.sim.infer import advice
 from ckptsim.sim.infer.advice.day import loaded

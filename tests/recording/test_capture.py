@@ -14,7 +14,7 @@ import pytest
 
 import ckptsim
 from ckptsim.scenarios import UserError
-from ckptsim.sim.capture import folder, visit
+from ckptsim.sim.capture import visit
 from ckptsim.sim.capture.client import Body
 from ckptsim.sim.capture.redaction import redacted
 from ckptsim.sim.cli.main import main
@@ -247,7 +247,7 @@ def test_what_is_no_recording_leaves_nothing(
         raise UserError("no recording")
 
     recorded = Recorded(SHIPPED / "job00")
-    monkeypatch.setattr(folder, "read_recording", unreadable)
+    monkeypatch.setattr(visit, "read_recording", unreadable)
     assert capture(recorded, tmp_path / "out") == 2
     monkeypatch.setattr(Path, "write_bytes", full)
     assert capture(recorded, tmp_path / "out") == 2

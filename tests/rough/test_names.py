@@ -127,7 +127,7 @@ def test_progress_has_the_form_that_it_was_left_in(
 ) -> None:
     """What an interrupted exploration has left is believed in its own form alone."""
     with monkeypatch.context() as patched:
-        patched.setattr("ckptsim.sim.cli.verbs.kept.Kept.finish", lambda _: None)
+        patched.setattr("ckptsim.sim.cli.verbs.explored.Kept.finish", lambda _: None)
         assert main([*EXPLORE, str(tmp_path)]) == 0
     path = tmp_path / "reference.progress.json"
     document = json.loads(path.read_text())

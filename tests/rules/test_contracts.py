@@ -16,13 +16,11 @@ from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import CoordinatorParameters
 from ckptsim.models.coordinator.requests import Request
 from ckptsim.models.lifecycle import TaskKind, TaskParameters, TaskState
-from ckptsim.models.ordering import effects as ordering_effects
 from ckptsim.models.ordering import events as ordering_events
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.sim.rules.contract.coordinator import CoordinatorContract
-from ckptsim.sim.rules.contract.ordering import OrderingContract
+from ckptsim.sim.rules.contract import KEEPS_CONTRACT
+from ckptsim.sim.rules.contract.contract import CoordinatorContract, OrderingContract
 from ckptsim.sim.rules.contract.task import HandlerContract, LifecycleContract, WriterContract
-from ckptsim.sim.rules.contract.watch import KEEPS_CONTRACT
 from ckptsim.sim.search import Subject
 from ckptsim.sim.search.trial import trial
 
@@ -43,8 +41,8 @@ STARTED = (writer.WriteStarted(0, 1), [])
 ADDED = (writer.DataAdded(0, 1, 5), [writer.OpenStream(1), writer.WriteBytes(1, 5)])
 STORED = (writer.OutputClosed(0, 1), [writer.StoreStream(1, 5)])
 READ = ordering_events.RecordsRead(stream=USERS, size_bytes=8, count=2, id="a")
-PASSED = ordering_effects.PassRecords(stream=USERS, id="a", count=2, size_bytes=8)
-OPENED = ordering_effects.OpenStream(stream=USERS)
+PASSED = ordering_events.PassRecords(stream=USERS, id="a", count=2, size_bytes=8)
+OPENED = ordering_events.OpenStream(stream=USERS)
 
 
 def _coordinator() -> CoordinatorContract:
@@ -175,7 +173,7 @@ BREACHES: dict[str, tuple[Any, Steps, str]] = {
         [
             (
                 ordering_events.FinishRequested(wait_ns=MS),
-                [ordering_effects.SetFinishTimer(wait_ns=2 * MS)],
+                [ordering_events.SetFinishTimer(wait_ns=2 * MS)],
             )
         ],
         "it waits 2 ms",

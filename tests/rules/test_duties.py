@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from ckptsim.models.barriers import Barrier
+from ckptsim.models.barriers import channel_state as writer_events
 from ckptsim.models.barriers.barrier import OptionKind
-from ckptsim.models.barriers.channel_state import events as writer_events
 from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.barriers.subtask import events as subtask_events
@@ -18,7 +18,6 @@ from ckptsim.models.coordinator.events import TimerKind
 from ckptsim.models.coordinator.requests import Request
 from ckptsim.models.lifecycle import effects as lifecycle_effects
 from ckptsim.models.lifecycle import events as lifecycle_events
-from ckptsim.models.ordering import effects as ordering_effects
 from ckptsim.models.ordering import events as ordering_events
 from ckptsim.models.ordering import source
 from ckptsim.models.recovery import detection, failover
@@ -27,9 +26,8 @@ from ckptsim.models.store.settings import StepContent
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.task.checkpoints import CheckpointsHost
 from ckptsim.sim.kernel import Streams
-from ckptsim.sim.rules.beside import DOES_ITS_DUTY
+from ckptsim.sim.rules.beside import DOES_ITS_DUTY, JointDuties
 from ckptsim.sim.rules.duties import DUTIES
-from ckptsim.sim.rules.joint import JointDuties
 from ckptsim.sim.search.explore import Explorer
 from ckptsim.sim.store.process.syncing import PeriodicSyncer
 
@@ -94,7 +92,7 @@ CASES: tuple[tuple[str, list[Any], list[tuple[int, Any]], str], ...] = (
     ("ordering", [], [(0, ordering_events.FinishRequested())] * 2, "second time"),
     (
         "ordering",
-        [ordering_effects.SetFinishTimer(wait_ns=5), ordering_effects.CancelFinishTimer()],
+        [ordering_events.SetFinishTimer(wait_ns=5), ordering_events.CancelFinishTimer()],
         [(5, ordering_events.FinishTimerFired())],
         "is not set",
     ),

@@ -19,7 +19,7 @@ from ckptsim.models.coordinator.requests import Request
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim.cli import main
 from ckptsim.sim.judging import Judging
-from ckptsim.sim.rules.ours.watch import DOES_AS_OURS
+from ckptsim.sim.rules.ours import DOES_AS_OURS
 from ckptsim.sim.rules.words import answer_words, event_words
 from ckptsim.sim.search import Subject
 from ckptsim.sim.search.explore import Corpus, Explorer, Exploring, explore

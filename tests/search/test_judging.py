@@ -17,8 +17,8 @@ from ckptsim.sim.cli import main
 from ckptsim.sim.judging import Judging
 from ckptsim.sim.search import Subject, hunt
 from ckptsim.sim.search.explore import Explorer
-from ckptsim.sim.search.explore.corpus import evenly
-from ckptsim.sim.search.harm import with_harm
+from ckptsim.sim.search.explore.explore import evenly
+from ckptsim.sim.search.hunt import with_harm
 from ckptsim.sim.search.shrink import shrink
 from ckptsim.sim.search.trial import trial
 from ckptsim.testing import CoreConvicted, assert_survives

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from ckptsim.sim.cli.colour import coloured
+from ckptsim.sim.cli.printing import coloured
 
 RED, OFF = "\x1b[1;31m", "\x1b[0m"
 ESCAPE = re.compile(r"\x1b\[[\d;]*m")

@@ -21,8 +21,7 @@ FIGURES: tuple[tuple[str, str], ...] = (
     ("Bytes in flight", 'ck.run("back_pressure_unaligned").plot.in_flight()'),
     ("Alignment of each subtask", 'ck.run("back_pressure_aligned").plot.alignment()'),
     ("A recovery", 'ck.run("recovery_in_its_time").plot.recovery()'),
-    ("A job ends", 'ck.run("transactions_after_finish").plot.timeline()'),
-    ("A sync with a crash", 'ck.run("reference").plot.timeline()'),
+    ("Pending states of a sync with a crash", 'ck.run("reference").plot.pending()'),
     ("Rare situations that runs reached", 'ck.check("reference", seeds=50).plot.goals()'),
     (
         "Aligned beside unaligned",

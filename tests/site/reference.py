@@ -13,8 +13,7 @@ from ckptsim.scenarios.composed import names as composed_names
 from ckptsim.scenarios.describe import Description, reference, reference_tables
 from ckptsim.scenarios.job import names as job_names
 from ckptsim.scenarios.links import LINKS
-from ckptsim.scenarios.planning.metrics import METRICS
-from ckptsim.scenarios.planning.plan_keys import ENTRIES
+from ckptsim.scenarios.planning.plan_keys import ENTRIES, METRICS
 from ckptsim.scenarios.store import names as store_names
 from ckptsim.scenarios.sync import names as sync_names
 from ckptsim.sim.cli.main import GROUPS, _parser, import_verb

@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 import ckptsim
 from ckptsim.scenarios.describe import reference as parameters
 from ckptsim.scenarios.links import LINKS
-from ckptsim.scenarios.planning.metrics import METRICS
+from ckptsim.scenarios.planning.plan_keys import METRICS
 from ckptsim.sim.cli.main import VERBS, import_verb
 from tests.analysis.report.browser import chromium, look
 from tests.package.test_extras import ROOT
@@ -100,6 +100,6 @@ def test_the_site_builds_without_a_warning_and_fits_a_phone(tmp_path: Path) -> N
     for name in pages:
         for width in (1280, 400):
             place = out / f"{name}.html"
-            found, console = look(place, place.parent, width=width, action="")
+            found, console = look(place, width=width, action="")
             assert found["page"] <= found["width"], f"{name} at {width}"
             assert console == []

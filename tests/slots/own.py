@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ckptsim.sim.slots import SLOTS
-from ckptsim.sim.slots.process.doors import DOORS
+from ckptsim.sim.slots.process.codec import DOORS
 from ckptsim.testing import serve
 
 LINKS = {

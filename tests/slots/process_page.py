@@ -11,8 +11,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any, Union, get_args, get_origin
 
-from ckptsim.sim.slots.process.codec import fields_of, text_of
-from ckptsim.sim.slots.process.doors import DOORS, Door
+from ckptsim.sim.slots.process.codec import DOORS, Door, fields_of, text_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "process-cores.md"
 MARK = "<!-- Below this line: python -m tests.slots.process_page -->\n"

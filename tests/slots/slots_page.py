@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from ckptsim.sim.slots import SLOTS
-from ckptsim.sim.slots.process.doors import DOORS
+from ckptsim.sim.slots.process.codec import DOORS
 from ckptsim.sim.slots.protocols import members
 from ckptsim.sim.slots.slot import Slot
 

@@ -17,8 +17,7 @@ from ckptsim.sim.cli import main
 from ckptsim.sim.slots import SLOTS
 from ckptsim.sim.slots.guest import CORE_ANSWERS, TIMEOUT_VARIABLE
 from ckptsim.sim.slots.process import program
-from ckptsim.sim.slots.process.codec import CodecError, Numbered, decoder, encoder
-from ckptsim.sim.slots.process.doors import DOORS
+from ckptsim.sim.slots.process.codec import DOORS, CodecError, Numbered, decoder, encoder
 from ckptsim.sim.world import run_world
 
 VECTORS = Path(__file__).parents[1] / "data" / "vectors"

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ckptsim.scenarios.catalogue import all_scenarios, by_name
-from ckptsim.sim.export import mermaid, perfetto, pictures, shiviz
-from ckptsim.sim.export.messages import messages
+from ckptsim.sim.export import diagrams, perfetto, pictures
+from ckptsim.sim.export.diagrams import messages
 from ckptsim.sim.rows import CheckpointRow
 from ckptsim.sim.story import Telling, tell
 from ckptsim.sim.world import WORLDS, load_world, run_world
@@ -156,7 +156,7 @@ def test_the_validator_refuses_what_is_wrong(broken):
 @given(TRACES)
 def test_mermaid_names_are_declared_and_nothing_breaks_the_syntax(trace):
     """Every line is a participant, a note or an arrow between declared participants."""
-    lines = mermaid.diagram(trace, VOCABULARY).splitlines()
+    lines = diagrams.diagram(trace, VOCABULARY).splitlines()
     assert lines[0] == "sequenceDiagram"
     declared: list[str] = []
     for line in lines[1:]:
@@ -172,18 +172,18 @@ def test_mermaid_names_are_declared_and_nothing_breaks_the_syntax(trace):
 def test_mermaid_draws_messages_as_arrows():
     """A span that ends at another entity, and a `to`, are arrows. The rest out is said."""
     trace = [(1, "made", "a", 5), (2, "got", "b[0]", 5), (3, "thanks", "b[0]", "a")]
-    lines = mermaid.diagram(trace, VOCABULARY).splitlines()
+    lines = diagrams.diagram(trace, VOCABULARY).splitlines()
     assert "    P0->>P1: 0.000 ms gets 5" in lines
     assert "    P1->>P0: 0.000 ms thanks a" in lines
     long = [(n, "work", "a") for n in range(1000)]
-    assert "750 further entries" in mermaid.diagram(long, VOCABULARY)
+    assert "750 further entries" in diagrams.diagram(long, VOCABULARY)
 
 
 @given(TRACES)
 def test_shiviz_clocks_are_causal(trace):
     """Each host counts its own entries from 1, and the end of a message knows its beginning."""
-    text = shiviz.log(trace, VOCABULARY)
-    pattern = shiviz.PATTERN.replace("(?<", "(?P<")
+    text = diagrams.log(trace, VOCABULARY)
+    pattern = diagrams.PATTERN.replace("(?<", "(?P<")
     found = [match.groupdict() for match in re.finditer(pattern, text)]
     assert len(found) == len(trace)
     own: dict[str, int] = {}
@@ -196,7 +196,7 @@ def test_shiviz_clocks_are_causal(trace):
 
 def test_shiviz_messages_merge_clocks():
     """The receiver's clock has the sender's entry in it."""
-    text = shiviz.log([(1, "made", "a", 5), (2, "got", "b[0]", 5)], VOCABULARY)
+    text = diagrams.log([(1, "made", "a", 5), (2, "got", "b[0]", 5)], VOCABULARY)
     assert text.splitlines()[3] == 'b[0] {"a": 1, "b[0]": 1}'
 
 
@@ -260,5 +260,5 @@ def test_every_barrier_of_buffers_has_its_sender():
 def test_messages_of_a_real_run_are_arrows():
     """A sync's states go from readers to sockets and from the sender to the platform."""
     result = run_world(by_name("reference"), seed=1, keep_trace=True)
-    text = mermaid.diagram(result.trace, load_world("ordering").VOCABULARY)
+    text = diagrams.diagram(result.trace, load_world("ordering").VOCABULARY)
     assert text.count("->>") >= 10

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ckptsim._api.runs.text import recoveries_text
+from ckptsim._api.runs.plots import recoveries_text
 from ckptsim.sim.cli import main
 from ckptsim.sim.rows import RecoveryRow
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
+
+from ckptsim.scenarios.links import LINKS
 from ckptsim.sim.story import Target, Telling, instant, shortened, tell
+from ckptsim.sim.world import load_world
 
 VOCABULARY = {
     "read": Telling("reads {count} records of {id}", "scope id count"),
@@ -64,3 +70,10 @@ def test_instant_are_exact():
     """No digit of a nanosecond is lost."""
     assert instant(1) == "0.000 ms"
     assert instant(123_456_789_012) == "123.456789 s"
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_a_field_has_its_unit_once(link):
+    """Times and sizes are written with their units, so no sentence adds another one."""
+    for kind, telling in load_world(link).VOCABULARY.items():
+        assert not re.search(r"(_ns|bytes)\} (ns|us|ms|s|bytes)\b", telling.says), kind

@@ -12,9 +12,9 @@ from ckptsim.models.ordering.release import Ledger
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.sync.attempt import Attempt
 from ckptsim.sim.sync.oracle.records import RecordChecks
-from ckptsim.sim.sync.platform import Platform
 from ckptsim.sim.sync.socket import Socket
-from ckptsim.sim.sync.source.resources import Resources
+from ckptsim.sim.sync.source.rounds import Resources
+from ckptsim.sim.sync.world import Platform
 from ckptsim.sim.world import run_world
 from tests.sync.support import changed, library
 

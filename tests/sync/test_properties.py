@@ -31,9 +31,8 @@ from ckptsim.scenarios.sync import (
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.sync.attempt import Attempt, AttemptEnded
 from ckptsim.sim.sync.destination.destination import Destination
-from ckptsim.sim.sync.destination.sender import Sender
-from ckptsim.sim.sync.destination.uploads import Batch, StateMemory, Uploader
-from ckptsim.sim.sync.platform import Platform
+from ckptsim.sim.sync.destination.uploads import Batch, Sender, StateMemory, Uploader
+from ckptsim.sim.sync.world import Platform
 from ckptsim.sim.world import run_world
 from tests.sync import breakers
 from tests.sync.support import changed, library, with_faults

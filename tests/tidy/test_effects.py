@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import pytest
 
-from ckptsim.models.barriers.channel_state import events as writer_events
+from ckptsim.models.barriers import channel_state as writer_events
 from ckptsim.models.barriers.channels import network as channel_effects
 from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.barriers.subtask import events as subtask_events
@@ -107,8 +107,8 @@ def test_each_match_over_effects_is_closed(union: str) -> None:
 def test_a_case_is_found_wherever_it_stands(tmp_path: Path) -> None:
     """Aliases, alternatives and open matches are seen for what they are."""
     source = """
-from ckptsim.models.barriers.channel_state import events as do
-from ckptsim.models.barriers.channel_state.events import DropStream
+from ckptsim.models.barriers import channel_state as do
+from ckptsim.models.barriers.channel_state import DropStream
 match effect:
     case do.OpenStream() | DropStream(number):
         pass
@@ -118,6 +118,6 @@ match effect:
     path = tmp_path / "host.py"
     path.write_text(source, encoding="utf-8")
     found = list(_cases(path))
-    module = "ckptsim.models.barriers.channel_state.events"
+    module = "ckptsim.models.barriers.channel_state"
     assert [effect for effect, _ in found] == [(module, "OpenStream"), (module, "DropStream")]
     assert not any(_is_closed(match) for _, match in found)

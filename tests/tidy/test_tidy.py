@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from ckptsim.sim.kernel.purity import impurities
-from ckptsim.sim.kernel.purity.check import Rule, sets_declared
+from ckptsim.sim.kernel.purity.check import Rule
+from tests.kernel.declared_sets import sets_declared
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("models", "scenarios", "sim", "analysis")
@@ -64,9 +65,8 @@ OUTSIDE_ON_PURPOSE: dict[str, frozenset[Rule]] = {
     # Waits for the answers of programs, and gives up in time.
     "sim/slots/process/program.py": frozenset({Rule.CLOCK, Rule.OUTSIDE}),
     # Measures a core's call, in a main thread alone, by a limit that its processes have, too.
-    "sim/slots/guest.py": frozenset({Rule.CLOCK, Rule.OUTSIDE}),
     # Starts the shell that says which core has ended the process.
-    "sim/slots/witness.py": frozenset({Rule.OUTSIDE}),
+    "sim/slots/guest.py": frozenset({Rule.CLOCK, Rule.OUTSIDE}),
     # How the kernel is compiled and where it is kept. Either way it gives the same run.
     "sim/job/buffers/compiled/jit.py": frozenset({Rule.OUTSIDE}),
     "sim/job/buffers/compiled/kept.py": frozenset({Rule.OUTSIDE}),
@@ -201,7 +201,7 @@ def test_no_text_counts_nanoseconds() -> None:
     """No text that the program makes has a number of nanoseconds: people get ms, s or min."""
     told = re.compile(r"f(['\"]).*\} ?(?:ns|nanoseconds)\b")
     found = [path.name for path in SOURCES if told.search(path.read_text(encoding="utf-8"))]
-    assert found == ["attempt.py"]  # the reason in a trace, which `in_units` turns for people
+    assert found == []
 
 
 @pytest.mark.parametrize("path", TESTS, ids=_relative)

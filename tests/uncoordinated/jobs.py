@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.generators.uncoordinated import uncoordinated
+from ckptsim.scenarios.generators.pipelines import uncoordinated
 from tests import many
 from tests.job.records.plans import Seeded
 

@@ -170,6 +170,14 @@ CASES = [
         faults=[fault("crash_task", "agg", 1, at="800 ms")],
     ),
     buffers(
+        "storage that is slow for a time", "recovery 1", ("agg", 0, "restore"),
+        [source(rate="200 /s"), operator("agg", "source", subtask_state_bytes=["9 MB", "4 MB"])],
+        storage={"write": "200 MB/s", "read": "40 MB/s"}, recovery={"timed": True},
+        restart={"kind": "fixed_delay", "delay": "100 ms"}, duration="14 s",
+        faults=[fault("crash_task", "agg", 1, at="800 ms"),
+                {"kind": "slow_storage", "at": "700 ms", "lasts": "8 s", "factor": 20.0}],
+    ),
+    buffers(
         "heartbeats", "recovery 1", ("agg", 1, "detection"),
         [source(), operator("agg", "source")],
         recovery={"timed": True, "heartbeat_interval": "500 ms", "heartbeat_timeout": "4 s"},
@@ -243,6 +251,12 @@ CASES = [
         "commit that comes late to one sink", 2, ("sink", 1, "commit"),
         [source(), operator("sink", "source", kind="sink", service="10 us")],
         faults=[fault("delay_notification", "sink", 1, checkpoint=2, delay="70 ms")],
+    ),
+    records(
+        "files that come late to a global committer", 2, ("sink", 1, "commit"),
+        [source(),
+         operator("sink", "source", kind="sink", service="10 us", global_committer=True)],
+        faults=[fault("delay_precommit", "sink", 1, checkpoint=2, delay="70 ms")],
     ),
     records(
         "snapshot that fails", 2, ("agg", 1, "async"),

@@ -56,7 +56,9 @@ def test_a_remedy_is_simulated() -> None:
     ("name", "first"),
     [("paused garbage collector", "no pause of agg[1]"), ("late file of one", "file in time"),
      ("trigger that comes late to a source", "trigger in time"),
-     ("slow storage reads", "19.1 MiB/s read")],
+     ("slow storage reads", "19.1 MiB/s read"),
+     ("storage that is slow for a time", "the storage as usual"),
+     ("files that come late to a global committer", "files in time")],
 )  # fmt: skip
 def test_the_remedy_that_removes_the_cause_comes_first(name: str, first: str) -> None:
     """Remedies stand by their effect, so a run without the cause itself is the first one."""

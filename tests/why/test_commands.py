@@ -85,3 +85,32 @@ def test_a_find_has_its_violation_and_what_led_there(
     assert lines[0].startswith(f"{name} does not hold")
     assert lines[-1].startswith("Repeat it: ckptsim replay")
     assert len(lines) <= 6
+
+
+def test_a_clean_check_says_why_checkpoints_were_slow_and_failed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A check without violations names the cause of the slowest checkpoint and of each failure."""
+    assert main(["check", "expiring_uploads", "--seeds", "3", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["causes"]
+    assert {each["cause"]["phase"] for each in found} == {"async"}
+    says = [re.sub(r"[\d.]+ \w+", "T", each["says"][0].split(" ", 2)[2]) for each in found]
+    assert says == [
+        "took T; T is usual.",
+        "expired after its time-out of T.",
+        "failed after T: CHECKPOINT_ASYNC_EXCEPTION.",
+    ]
+    assert main(["check", "expiring_uploads", "--seeds", "3"]) == 0
+    shown = capsys.readouterr().out
+    assert "not completed: 6 expired (CHECKPOINT_EXPIRED), 8 aborted" in shown
+    assert shown.count(" (async).") == 3
+
+
+def test_a_check_says_where_a_violation_begins(capsys: pytest.CaptureFixture[str]) -> None:
+    """The cause of a violation is the first event that a run with our core has otherwise."""
+    assert main(["check", "quickstart", "--seeds", "3", "--mutant", "arrival_order", "--json"]) == 1
+    [found] = json.loads(capsys.readouterr().out)["causes"]
+    assert "Where it begins: " in found["says"][1]
+    assert "; with our core in slot ordering: " in found["says"][1]
+    assert main(["check", "quickstart", "--seeds", "3", "--mutant", "arrival_order"]) == 1
+    assert "seed 0: Where it begins: " in capsys.readouterr().out

@@ -1,1 +1,1 @@
-"""How pictures of one run are drawn: its timeline, its barriers, the lives of its tasks."""
+"""How pictures of one run are drawn: its barriers, the lives of its tasks."""

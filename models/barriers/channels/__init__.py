@@ -7,9 +7,9 @@ from ckptsim.models.barriers.channels.network import NetworkEffect as NetworkEff
 from ckptsim.models.barriers.channels.network import OutputStateFailed as OutputStateFailed
 from ckptsim.models.barriers.channels.network import OutputStateKnown as OutputStateKnown
 from ckptsim.models.barriers.channels.network import OutputStateOpened as OutputStateOpened
+from ckptsim.models.barriers.channels.network import Persister as Persister
+from ckptsim.models.barriers.channels.network import PersisterStatus as PersisterStatus
 from ckptsim.models.barriers.channels.network import PersistInput as PersistInput
 from ckptsim.models.barriers.channels.network import PersistOutput as PersistOutput
 from ckptsim.models.barriers.channels.network import ResumeSender as ResumeSender
-from ckptsim.models.barriers.channels.persister import Persister as Persister
-from ckptsim.models.barriers.channels.persister import PersisterStatus as PersisterStatus
 from ckptsim.models.barriers.channels.subpartition import Subpartition as Subpartition

@@ -6,7 +6,7 @@ the data queued before its barrier is persisted, and what arrives from then on u
 does.  The task thread says when to start and stop. Barriers are noted when they arrive, which may
 be before or after.
 
-The persister (`persister.py`) distinguish the two.
+The persister (`network.py`) distinguishes the two.
 
 A local channel has no queue of its own: the receiver pulls from the sender's subpartition.
 
@@ -19,8 +19,13 @@ from bisect import bisect_left
 from collections import deque
 
 from ckptsim.models.barriers.barrier import Announcement, Barrier, NetworkEvent
-from ckptsim.models.barriers.channels.network import NetworkEffect, PersistInput, ResumeSender
-from ckptsim.models.barriers.channels.persister import Persister, PersisterStatus
+from ckptsim.models.barriers.channels.network import (
+    NetworkEffect,
+    Persister,
+    PersisterStatus,
+    PersistInput,
+    ResumeSender,
+)
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.core import ProtocolError
 
@@ -101,10 +106,7 @@ class RemoteInputChannel:
         )
 
     def arrive(self, element: object) -> None:
-        """Take an element from the network, in the order of sequence numbers.
-
-        Data leaves PersistInput in the outbox while a started checkpoint awaits its barrier.
-        """
+        """Take an element from the network, in order. A started checkpoint persists it."""
         if isinstance(element, NetworkEvent):
             self._event_arrives(element)
             return
@@ -148,10 +150,7 @@ class RemoteInputChannel:
         return element
 
     def start(self, checkpoint: int) -> FailureReason | None:
-        """Persist the queue before the barrierand later arrivals before it.
-
-        Returns why the checkpoint cannot start any more, or None. Then nothing has changed.
-        """
+        """Persist the queue before the barrier, and later arrivals. Return a failure, or None."""
         if checkpoint < self.last_barrier or self.persister.refuses(checkpoint):
             return FailureReason.CHECKPOINT_SUBSUMED
         if checkpoint > self.last_barrier:
@@ -283,10 +282,7 @@ class RemoteInputChannel:
 
 
 class LocalInputChannel:
-    """The receiver's end of a channel inside one process: it pulls from the sender's queue.
-
-    A barrier is noted when it is pulled, so nothing is announced and nothing is queued here.
-    """
+    """The receiver's end of a channel inside one process: it pulls from the sender's queue."""
 
     __slots__ = ("_outbox", "index", "persister")
 

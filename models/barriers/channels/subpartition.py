@@ -182,10 +182,7 @@ class Subpartition:
         return True
 
     def time_out(self, checkpoint: int) -> bool:
-        """Let the queued barrier of a timeoutable checkpoint overtake. Returns whether it did.
-
-        Leaves OutputStateKnown in the outbox.  Nothing happens when the state is not open.
-        """
+        """Let the queued barrier of a timeoutable checkpoint overtake. Return whether it did."""
         if self._open_state != checkpoint:
             return False
         # Before the barrier, not all that is queued: data after it belongs to the next checkpoint
@@ -204,10 +201,7 @@ class Subpartition:
             self._fail_open_state()
 
     def poll(self) -> object | None:
-        """Take the next element to send, None when there is none or the queue is blocked.
-
-        Polling the barrier of an open state leaves OutputStateKnown with no buffers in the outbox.
-        """
+        """Take the next element to send, None when there is none or the queue is blocked."""
         if self.blocked:
             return None
         queue = self._queue
@@ -250,10 +244,7 @@ class Subpartition:
         return taken
 
     def resume(self) -> None:
-        """Continue after a blocking event.
-
-        Raises ProtocolError when the queue is not blocked.
-        """
+        """Continue after a blocking event. Raises ProtocolError when the queue is not blocked."""
         if not self.blocked:
             raise ProtocolError("illegal_state", state="not blocked", event="resume")
         self.blocked = False

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ckptsim.models.barriers.handler.interface import AllBarriers as AllBarriers
-from ckptsim.models.barriers.handler.interface import BarrierHandler as BarrierHandler
-from ckptsim.models.barriers.handler.interface import HandlerKind as HandlerKind
-from ckptsim.models.barriers.handler.interface import handler_kind as handler_kind
+from ckptsim.models.barriers.handler.events import AllBarriers as AllBarriers
+from ckptsim.models.barriers.handler.events import BarrierHandler as BarrierHandler
+from ckptsim.models.barriers.handler.events import HandlerKind as HandlerKind
+from ckptsim.models.barriers.handler.events import handler_kind as handler_kind
 from ckptsim.models.barriers.handler.single import (
     SingleCheckpointHandler as SingleCheckpointHandler,
 )

@@ -1,4 +1,4 @@
-"""Events that a barrier handler takes and effects that it asks of its host.
+"""Events and effects of a barrier handler, and what every handler offers.
 
 Channels are numbered over all gates of the task, in the order of the gates.  Times are simulated
 nanoseconds.  Effects are carried out in the order given.
@@ -7,19 +7,17 @@ nanoseconds.  Effects are carried out in the order given.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from enum import IntEnum
+from typing import Protocol, TypeAlias
 
 from ckptsim.models.barriers.barrier import Barrier
 from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.core import ProtocolError
 
 
 @dataclass(frozen=True, slots=True)
 class BarrierArrived:
-    """The task has taken a barrier from a channel.
-
-    by_rpc: the coordinator told the task directly because the channel's sender has finished. Such a
-    channel counts as aligned and is not blocked.
-    """
+    """The task took a barrier, or the coordinator sent it (by_rpc): its sender has finished."""
 
     now_ns: int
     channel: int
@@ -71,10 +69,7 @@ class TimerFired:
 
 @dataclass(frozen=True, slots=True)
 class InputRefused:
-    """The host could not carry out the last InitializeInput or StartInput of the latest step.
-
-    The host has dropped all effects after the refused one and reports this before anything else.
-    """
+    """The host could not carry out the latest InitializeInput or StartInput, and stopped there."""
 
     now_ns: int
     reason: FailureReason
@@ -99,11 +94,7 @@ HandlerEvent: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class BlockChannel:
-    """Note that a channel's sender has stopped after a barrier that the task has taken.
-
-    Hosts with senders that stop by themselves do nothing.  Data that an overtaking barrier left in
-    the channel's queue is still to be processed.
-    """
+    """Note that a channel's sender has stopped after a barrier that the task has taken."""
 
     channel: int
 
@@ -155,10 +146,7 @@ class TriggerCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class AlignmentMeasured:
-    """The alignment of a triggered checkpoint has ended. Comes once per TriggerCheckpoint.
-
-    bytes: sizes of the buffers handed to the task between the first and the last barrier.
-    """
+    """The alignment of a triggered checkpoint has ended. bytes: handed to the task meanwhile."""
 
     checkpoint: int
     duration_ns: int
@@ -198,10 +186,7 @@ class CancelTimer:
 
 @dataclass(frozen=True, slots=True)
 class FailTask:
-    """Fail the task: the input broke a rule that the handler relies on.
-
-    bad_argument: the barrier is refused for what it is, not for when it came.
-    """
+    """Fail the task: the input broke a rule. bad_argument: the barrier itself is refused."""
 
     story: str
     bad_argument: bool = False
@@ -222,3 +207,65 @@ HandlerEffect: TypeAlias = (
     | CancelTimer
     | FailTask
 )
+
+
+class HandlerKind(IntEnum):
+    """Which handler a task has."""
+
+    ALIGNED = 0
+    ALTERNATING = 1
+    UNALIGNED = 2
+    TRACKER = 3
+
+
+class AllBarriers(IntEnum):
+    """Whether all barriers of a checkpoint have come."""
+
+    OPEN = 0
+    DONE = 1
+    FAILED = 2
+
+
+class ByteClock(Protocol):
+    """The clock of an alignment as hosts see it."""
+
+    @property
+    def running(self) -> bool:
+        """Whether an alignment is under way, used before bytes are counted."""
+
+    def add_bytes(self, count: int) -> None:
+        """Count the bytes of a buffer, used when the task takes one."""
+
+
+class BarrierHandler(Protocol):
+    """A barrier handler as hosts see it."""
+
+    def step(self, event: HandlerEvent) -> list[HandlerEffect]:
+        """Take one event and return its effects."""
+
+    @property
+    def latest(self) -> int:
+        """The newest checkpoint seen, -1 for none, used where a task waits for a barrier."""
+
+    @property
+    def pending(self) -> bool:
+        """Whether a checkpoint is open, used where a task waits for a barrier."""
+
+    @property
+    def clock(self) -> ByteClock:
+        """The clock of the alignment, always the same object, used when the task takes a buffer."""
+
+
+def handler_kind(*, exactly_once: bool, unaligned_enabled: bool) -> HandlerKind:
+    """Choose the handler that a job's tasks get.
+
+    Raises ProtocolError for unaligned checkpoints in at-least-once mode, which are refused at
+    start.
+
+    Source: Apache Flink 1.20.3, InputProcessorUtil.
+    """
+    if exactly_once:
+        return HandlerKind.ALTERNATING if unaligned_enabled else HandlerKind.ALIGNED
+    if unaligned_enabled:
+        raise ProtocolError("unaligned_at_least_once", state="choosing a handler")
+    return HandlerKind.TRACKER

@@ -1,4 +1,10 @@
-"""The inner machine of a barrier handler: runs a state table over blocked and announced channels.
+"""The inner machine of a barrier handler, and its alignment clock.
+
+One clock serves a task.  It is started by the first barrier of a checkpoint and stopped by the last
+one.  A trigger that happens in between (unaligned) is owed its figures until the clock ends.  A new
+start, also one for the same checkpoint, first ends the running alignment with a duration of zero.
+
+Source: Apache Flink 1.20.3, CheckpointBarrierHandler.
 
 The table (`states.py`) names actions and guards. Here is what they do.  The machine knows which
 channels it blocks and where announced barriers stand. Which checkpoint is open and how many
@@ -12,7 +18,11 @@ from typing import assert_never
 
 from ckptsim.models.barriers.barrier import Barrier, OptionKind
 from ckptsim.models.barriers.handler import events as handler_events
-from ckptsim.models.barriers.handler.clock import AlignmentClock
+from ckptsim.models.barriers.handler.events import (
+    AlignmentMeasured,
+    HandlerEffect,
+    TriggerCheckpoint,
+)
 from ckptsim.models.barriers.handler.states import (
     Action,
     Branch,
@@ -23,6 +33,94 @@ from ckptsim.models.barriers.handler.states import (
     Table,
 )
 from ckptsim.models.core import ProtocolError
+
+
+class AlignmentClock:
+    """Measures alignments and reports the figures of each triggered checkpoint once."""
+
+    __slots__ = (
+        "_bytes",
+        "_checkpoint",
+        "_final",
+        "_owed",
+        "_start_delay_ns",
+        "_started_ns",
+        "running",
+    )
+
+    def __init__(self) -> None:
+        self.running = False
+        self._started_ns = 0
+        self._checkpoint = -1
+        self._start_delay_ns = 0
+        self._bytes = 0
+        self._final: tuple[int, int] | None = None  # duration and bytes of `_checkpoint`
+        self._owed: list[int] = []
+
+    @property
+    def checkpoint(self) -> int:
+        """The checkpoint that started the clock last, -1 before the first."""
+        return self._checkpoint
+
+    @property
+    def owed(self) -> tuple[int, ...]:
+        """Triggered checkpoints without figures so far."""
+        return tuple(self._owed)
+
+    def add_bytes(self, count: int) -> None:
+        """Count a buffer that was handed to the task. Nothing when the clock is stopped."""
+        if self.running:
+            self._bytes += count
+
+    def start(self, now_ns: int, barrier: Barrier, effects: list[HandlerEffect]) -> None:
+        """Begin an alignment. Whatever was open before ends with a duration of zero."""
+        self._start_delay_ns = max(0, now_ns - barrier.timestamp_ns)
+        self.reset(effects)
+        self.running = True
+        self._started_ns = now_ns
+        self._checkpoint = barrier.checkpoint
+
+    def stop(self, now_ns: int, effects: list[HandlerEffect]) -> bool:
+        """End the alignment. Returns False, changing nothing, when the clock is not running."""
+        if not self.running:
+            return False
+        self._end(now_ns - self._started_ns, effects)
+        return True
+
+    def stop_at_once(self, effects: list[HandlerEffect]) -> None:
+        """End the alignment with a duration of zero (there is only one channel)."""
+        self._end(0, effects)
+
+    def reset(self, effects: list[HandlerEffect]) -> None:
+        """Give the open figures out with a duration of zero and begin with fresh ones."""
+        self._end(0, effects)
+        self._final = None
+
+    def trigger(self, barrier: Barrier, effects: list[HandlerEffect]) -> None:
+        """Append the trigger of a checkpoint, and its figures as soon as they are known."""
+        if barrier.checkpoint != self._checkpoint:
+            effects.append(TriggerCheckpoint(barrier, 0))
+            effects.append(AlignmentMeasured(barrier.checkpoint, 0, 0))
+            return
+        effects.append(TriggerCheckpoint(barrier, self._start_delay_ns))
+        if self._final is None:
+            self._owed.append(barrier.checkpoint)
+        else:
+            effects.append(AlignmentMeasured(barrier.checkpoint, *self._final))
+
+    def forget_trigger(self, checkpoint: int) -> None:
+        """Owe nothing for a trigger that the host did not carry out."""
+        if checkpoint in self._owed:
+            self._owed.remove(checkpoint)
+
+    def _end(self, duration_ns: int, effects: list[HandlerEffect]) -> None:
+        if self._final is None:
+            self._final = (duration_ns, self._bytes)
+            effects.extend(AlignmentMeasured(owed, *self._final) for owed in self._owed)
+            self._owed.clear()
+        self.running = False
+        self._bytes = 0
+
 
 # By name: members are looked up in the metaclass, and most barriers ask for nothing else.
 _ALWAYS, _FULL = Guard.ALWAYS, Guard.FULL
@@ -65,11 +163,7 @@ class Run:
 
 
 class BarrierMachine:
-    """Runs a state table.
-
-    home: the state to begin with and to return to.
-    effects: where effects go. The handler replaces it at each step.
-    """
+    """Runs a state table. home: the state to return to. effects: where effects go, per step."""
 
     __slots__ = (
         "_announced",
@@ -103,10 +197,7 @@ class BarrierMachine:
         return tuple(sorted(self._announced.items()))
 
     def take(self, table: Table, given: Input, run: Run) -> bool:
-        """Let an input meet the state. Returns False when the table calls it illegal.
-
-        An illegal input leaves the state as it was and fails the task.
-        """
+        """Let an input meet the state. Return False, and fail the task, if the table forbids it."""
         self._undo = None
         state = self._pass(table, given, self.state, run)
         if state is None:

@@ -26,9 +26,8 @@ from typing import assert_never
 
 from ckptsim.models.barriers.barrier import Barrier
 from ckptsim.models.barriers.handler import events as handler_events
-from ckptsim.models.barriers.handler.clock import AlignmentClock
-from ckptsim.models.barriers.handler.interface import AllBarriers, HandlerKind
-from ckptsim.models.barriers.handler.machine import BarrierMachine, Run
+from ckptsim.models.barriers.handler.events import AllBarriers, HandlerKind
+from ckptsim.models.barriers.handler.machine import AlignmentClock, BarrierMachine, Run
 from ckptsim.models.barriers.handler.states import (
     ALIGNED_TABLE,
     ALTERNATING_TABLE,
@@ -149,10 +148,7 @@ class SingleCheckpointHandler:
         return self._target
 
     def all_barriers(self, checkpoint: int) -> AllBarriers:
-        """Return whether all barriers of a checkpoint have come.
-
-        Raises ProtocolError for a checkpoint that the handler has not heard of.
-        """
+        """Return whether all barriers of a checkpoint have come. ProtocolError if it is unknown."""
         if checkpoint < self._current or self._open == 0:
             return AllBarriers.DONE
         if checkpoint > self._current:
@@ -160,10 +156,7 @@ class SingleCheckpointHandler:
         return self._all
 
     def step(self, event: handler_events.HandlerEvent) -> list[handler_events.HandlerEffect]:
-        """Take one event and return its effects, in the order in which they are carried out.
-
-        Raises ProtocolError for a channel that does not exist and for a refusal of nothing.
-        """
+        """Return an event's effects, in order. Raises ProtocolError for an unknown channel."""
         effects: list[handler_events.HandlerEffect] = []
         self._effects = self._machine.effects = effects
         undo, self._undo = self._undo, None
@@ -218,10 +211,7 @@ class SingleCheckpointHandler:
         if self._is_obsolete(barrier.checkpoint):
             return
         run = Run(
-            barrier,
-            checkpoint=barrier.checkpoint,
-            channel=event.channel,
-            sequence=event.sequence,
+            barrier, checkpoint=barrier.checkpoint, channel=event.channel, sequence=event.sequence
         )
         self._take(Input.ANNOUNCEMENT, run)
 

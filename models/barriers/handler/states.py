@@ -74,10 +74,7 @@ class Guard(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Illegal:
-    """An input that a state must not get: the task fails with an illegal state.
-
-    bad_argument: the barrier itself is refused, whatever the state.
-    """
+    """An input that a state must not get. bad_argument: the barrier itself is refused."""
 
     story: str
     bad_argument: bool = False
@@ -85,11 +82,7 @@ class Illegal:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """What a rule does when its guard holds.
-
-    then: inputs to take one after the other instead of going to `target`.
-    illegal: why the task fails instead of going anywhere.
-    """
+    """What a rule does when its guard holds. then: inputs to take instead of going to `target`."""
 
     guard: Guard
     actions: tuple[Action, ...] = ()

@@ -18,8 +18,8 @@ from typing import assert_never
 
 from ckptsim.models.barriers.barrier import Barrier
 from ckptsim.models.barriers.handler import events as handler_events
-from ckptsim.models.barriers.handler.clock import AlignmentClock
-from ckptsim.models.barriers.handler.interface import AllBarriers
+from ckptsim.models.barriers.handler.events import AllBarriers
+from ckptsim.models.barriers.handler.machine import AlignmentClock
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.core import ProtocolError
 
@@ -103,10 +103,7 @@ class BarrierTracker:
         return AllBarriers.DONE
 
     def step(self, event: handler_events.HandlerEvent) -> list[handler_events.HandlerEffect]:
-        """Take one event and return its effects.
-
-        Raises ProtocolError for a channel that does not exist and for events of other handlers.
-        """
+        """Return an event's effects. Raises ProtocolError for events of other handlers."""
         effects: list[handler_events.HandlerEffect] = []
         self._effects = effects
         match event:

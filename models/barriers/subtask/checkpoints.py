@@ -102,10 +102,7 @@ class SubtaskCheckpoints:
         return tuple(self._parts)
 
     def step(self, event: subtask_events.SubtaskEvent) -> list[subtask_events.SubtaskEffect]:
-        """Take one event and return its effects.
-
-        What belongs to a checkpoint that is not running any more is dropped.
-        """
+        """Return an event's effects. Events of a checkpoint that no longer runs are dropped."""
         effects: list[subtask_events.SubtaskEffect] = []
         self._effects = effects
         match event:

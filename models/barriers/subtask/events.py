@@ -11,12 +11,7 @@ from ckptsim.models.barriers.reason import FailureReason
 
 @dataclass(frozen=True, slots=True)
 class CheckpointInitialized:
-    """The barrier handler asks for InitializeInput.
-
-    A source has no handler: its host says this itself, with `all_received`, before the trigger.
-
-    all_received: whether every barrier of this checkpoint has come already.
-    """
+    """The handler, or a source's host, asks for InitializeInput. all_received: all barriers."""
 
     barrier: Barrier
     all_received: bool = False
@@ -61,10 +56,7 @@ class OutputTimerFired:
 
 @dataclass(frozen=True, slots=True)
 class BarrierSent:
-    """BroadcastBarrier has been carried out. The host says so at once.
-
-    open_outputs: how many subpartitions answered with OutputStateOpened.
-    """
+    """BroadcastBarrier is done. open_outputs: subpartitions that answered OutputStateOpened."""
 
     now_ns: int
     checkpoint: int
@@ -180,10 +172,7 @@ class PrepareOperators:
 
 @dataclass(frozen=True, slots=True)
 class BroadcastBarrier:
-    """Put the barrier into every subpartition, each as its edge takes it (`Barrier.over_edge`).
-
-    Then answer with BarrierSent.
-    """
+    """Put the barrier into every subpartition (`Barrier.over_edge`), then answer BarrierSent."""
 
     barrier: Barrier
 
@@ -247,10 +236,7 @@ class CancelAsyncPart:
 
 @dataclass(frozen=True, slots=True)
 class AcknowledgeCheckpoint:
-    """Tell the coordinator that this subtask's part is durable.
-
-    persisted_bytes: of in-flight data.  unaligned: whether there was any.
-    """
+    """Acknowledge to the coordinator. persisted_bytes, unaligned: of in-flight data."""
 
     checkpoint: int
     persisted_bytes: int

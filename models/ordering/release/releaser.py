@@ -26,27 +26,30 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from ckptsim.models.core import ProtocolError
-from ckptsim.models.ordering.blocking import Blocked, Obstacle
-from ckptsim.models.ordering.effects import (
+from ckptsim.models.ordering.events import (
     CancelFinishTimer,
     CompleteSync,
     Effect,
     FailSync,
-    ReleaseStatistics,
-    SendState,
-    SetFinishTimer,
-)
-from ckptsim.models.ordering.events import (
     FinishRequested,
     FinishTimerFired,
+    ReleaseStatistics,
     SendFailed,
+    SendState,
+    SetFinishTimer,
     StateSent,
 )
 from ckptsim.models.ordering.lifecycle import Lifecycle
-from ckptsim.models.ordering.release.ledger import Ledger
-from ckptsim.models.ordering.release.readiness import Portion, Readiness, portions
-from ckptsim.models.ordering.release.shelves import PendingState, Shelf, Shelves
-from ckptsim.models.ordering.terms import ZERO, Count, Refusal, StreamDescriptor
+from ckptsim.models.ordering.release.ledger import (
+    Ledger,
+    PendingState,
+    Portion,
+    Readiness,
+    Shelf,
+    Shelves,
+    portions,
+)
+from ckptsim.models.ordering.terms import ZERO, Blocked, Count, Obstacle, Refusal, StreamDescriptor
 
 
 class EndOfSync(IntEnum):
@@ -59,10 +62,7 @@ class EndOfSync(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """The outstanding state, and the totals after its return.
-
-    credit: what each portion adds. totals: the new totals of the streams that change.
-    """
+    """The outstanding state. credit: what each portion adds. totals: the new ones."""
 
     state: PendingState
     credit: tuple[tuple[Portion, Count], ...]
@@ -218,10 +218,7 @@ class Releaser:
         )
 
     def _statistics(
-        self,
-        state: PendingState,
-        covered: list[Portion],
-        changed: dict[StreamDescriptor, Count],
+        self, state: PendingState, covered: list[Portion], changed: dict[StreamDescriptor, Count]
     ) -> ReleaseStatistics:
         """Return the attached counts. The totals are those with this state, not before it."""
         own = sum((self._ledgers[stream].committed(i) for stream, i in covered), ZERO)

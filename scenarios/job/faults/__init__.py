@@ -33,6 +33,7 @@ from ckptsim.scenarios.job.faults.kinds import (
     Symptom,
 )
 from ckptsim.scenarios.job.faults.striking import (
+    AtStorage,
     AtSubtask,
     FailStorage,
     JobModel,
@@ -42,6 +43,7 @@ from ckptsim.scenarios.job.faults.striking import (
 __all__ = [
     "JOB_FAULTS",
     "AtCheckpoint",
+    "AtStorage",
     "AtSubtask",
     "Cancel",
     "CrashAtCheckpoint",

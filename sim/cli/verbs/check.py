@@ -25,11 +25,12 @@ from ckptsim.sim.cli.options import (
     json_of,
     many_ties,
     option,
+    output_file,
+    output_folder,
     positive,
     refuse,
     spark,
 )
-from ckptsim.sim.cli.places import output_file, output_folder
 from ckptsim.sim.cli.printing import document_text
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.cli.subject import subject_of
@@ -42,7 +43,6 @@ _OF_EXPLORING = ("runs", "seconds", "corpus", "last_failed", "master", "partitio
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    """Check the seeds, print the violations and the reached goals."""
     if arguments.explore:
         from ckptsim.sim.cli.verbs.explore import run_explore
 
@@ -73,7 +73,6 @@ class _Checked:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing unexpected broke and nothing required was missed."""
         return self.report.passed and not self.missed
 
     @property
@@ -84,6 +83,7 @@ class _Checked:
             for trial in self.report.unexpected
             for row in trial.violations[:1]
         ]
+        found += self.report.causes if found else []
         if self.report.unbroken:
             found.append(f"{UNBROKEN}: {', '.join(self.report.unbroken)}")
         if self.missed:
@@ -92,7 +92,6 @@ class _Checked:
 
     @property
     def line(self) -> str:
-        """How the scenario came out, and below it what there is to say."""
         verdict = "ok" if self.passed else "FAILED"
         says = self.why.splitlines() + ([self.report.late_text] if self.report.late else [])
         below = aligned((), [("  ", line) for line in says])
@@ -114,7 +113,6 @@ class _Checked:
 
 
 def _checked(arguments: argparse.Namespace, name: str) -> _Checked:
-    """Check one scenario as the arguments say."""
     subject = subject_of(argparse.Namespace(**vars(arguments) | {"scenario": name}))
     seeds = range(arguments.first, arguments.first + (arguments.seeds or SEEDS_TO_CHECK))
     began = time.perf_counter()
@@ -144,7 +142,6 @@ def _checked(arguments: argparse.Namespace, name: str) -> _Checked:
 
 
 def _left_of_seeds(report: CheckReport) -> str:
-    """Return what an interrupted check has seen, and which arguments do the rest."""
     found = len(report.unexpected)
     broke = f"{found} of them broke a property" if found else "none broke a property unexpectedly"
     if report.ties == (EXHAUSTIVE,):
@@ -163,11 +160,7 @@ def _left_of_seeds(report: CheckReport) -> str:
 
 
 def _names_of(word: str, *, after: str | None) -> list[str] | None:
-    """Return the scenarios that `all` or a link represents, or None for another word.
-
-    after: leave out those up to this one.
-    Raises UserError where it is none of them.
-    """
+    """Return the scenarios of `all` or a link after a name, or None. Raises UserError."""
     if word != ALL and word not in LINKS:
         return None
     names = [each.name for each in all_scenarios() if word in (ALL, each.link)]
@@ -180,10 +173,6 @@ def _names_of(word: str, *, after: str | None) -> list[str] | None:
 
 
 def _check_all(names: Sequence[str], arguments: argparse.Namespace) -> list[_Checked]:
-    """Check every scenario, and print a line of each as soon as it is known.
-
-    Their outcomes are written as XML in any case, also those before an interrupt.
-    """
     done: list[_Checked] = []
     try:
         for name in names:
@@ -208,7 +197,6 @@ def _failed(done: Iterable[_Checked]) -> int:
 
 
 def _left_of(names: Sequence[str], done: Sequence[_Checked]) -> str:
-    """Return which scenarios an interrupted check has seen, and which argument does the rest."""
     seen = f"{len(done)} of {len(names)} scenarios were checked, {_failed(done)} failed"
     if not done:
         return seen
@@ -254,8 +242,7 @@ VERBS = {
             option("--jobs", "processes (default 1)", type_=positive, default=1),
             flag("--keep-going", "do not stop at the first violation"),
             flag(
-                "--require-goals",
-                "fail when no run reached a situation that the scenario asks for",
+                "--require-goals", "fail when no run reached a situation that the scenario asks for"
             ),
             option(
                 "--after",

@@ -9,8 +9,7 @@ from typing import Any
 from ckptsim._api.sweeps.verbs import sweep_result
 from ckptsim.scenarios.planning import load_plan
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
-from ckptsim.sim.cli.options import Verb, option, spark, spark_settings
-from ckptsim.sim.cli.places import output_folder
+from ckptsim.sim.cli.options import Verb, option, output_folder, spark, spark_settings
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.cli.verbs import jobs
 
@@ -23,16 +22,15 @@ TUTORIAL = (
     "--master=here",
 )
 PLANS = (
-    "sockets_bound_and_not",
+    "barrier_modes",
+    "recovery_load",
     "upload_latency",
     "crash_instant",
-    "barrier_modes",
     "pipeline_interval",
 )
 
 
 def _demo(arguments: argparse.Namespace) -> int:
-    """Run the sweeps in one Spark session, write the report, and end by naming it."""
     from ckptsim.analysis.report import write_report
     from ckptsim.analysis.spark.session import spark_session
 
@@ -44,10 +42,7 @@ def _demo(arguments: argparse.Namespace) -> int:
         bad = sum(_sweep(session, number, arguments) for number in range(len(PLANS)))
         print("aggregating and drawing", flush=True)
         path = write_report(
-            arguments.out,
-            session,
-            begins=lambda name: print(f"  {name}", flush=True),
-            opening=job,
+            arguments.out, session, begins=lambda name: print(f"  {name}", flush=True), opening=job
         )
     print(f"report: {path}\nopen it: ckptsim report {arguments.out} --open")
     return EXIT_VIOLATED if bad else EXIT_FINE

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ckptsim._api.runs.viewing import pages_of_find
+from ckptsim._api.runs.causes import pages_of_find
 from ckptsim.scenarios import UserError
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.files import alone_in, to_toml, written_whole
@@ -22,29 +22,28 @@ from ckptsim.scenarios.severity import severity_of
 from ckptsim.sim.blame import CORE_RAISED
 from ckptsim.sim.cli.ending import refusal_of
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
-from ckptsim.sim.cli.options import refuse, spark_settings
-from ckptsim.sim.cli.places import default_folder
+from ckptsim.sim.cli.options import default_folder, refuse, spark_settings
 from ckptsim.sim.cli.progress import ProgressBar, say
 from ckptsim.sim.cli.subject import judging_of
 from ckptsim.sim.cli.verbs.check import ALL, RUNS_TO_EXPLORE
 from ckptsim.sim.cli.verbs.explored import (
+    OUT,
     Found,
+    Kept,
     OfLink,
     document_of,
     document_of_all,
     text_of,
     text_of_all,
 )
-from ckptsim.sim.cli.verbs.kept import OUT, Kept
 from ckptsim.sim.job.buffers.compiled.jit import KERNEL
 from ckptsim.sim.run_spec import CUTS
 from ckptsim.sim.search import Subject, explore, shrink
-from ckptsim.sim.search.explore.corpus import Progress
 from ckptsim.sim.search.explore.ends import RUN_ENDS
-from ckptsim.sim.search.explore.explore import CarryOut
+from ckptsim.sim.search.explore.explore import CarryOut, Progress
 from ckptsim.sim.search.explore.run import SURVIVES
 from ckptsim.sim.search.folder import SCENARIO, keep, slug
-from ckptsim.sim.search.harm import with_harm
+from ckptsim.sim.search.hunt import with_harm
 from ckptsim.sim.search.shrink import Clock
 from ckptsim.sim.search.trial import replay_of
 from ckptsim.sim.slots.resolve import read_cores, refuse_uncompared, resolve, try_out
@@ -143,10 +142,7 @@ def _with_cores(arguments: argparse.Namespace, explorer: explore.Explorer) -> ex
 
 
 def _workers(arguments: argparse.Namespace, stack: ExitStack) -> Workers:
-    """Return who carries out an explorer's runs: Spark, which ends with the stack, if it is asked.
-
-    None represents processes of this machine.
-    """
+    """Return what carries out an explorer's runs: Spark, or None for processes here."""
     if arguments.master is None:
         return lambda _: None
     from ckptsim.analysis.spark.session import spark_session
@@ -192,12 +188,7 @@ def _explored(
     try:
         with ProgressBar(f"exploring {explorer.name}") as bar:
             report = explore.explore(
-                explorer,
-                how,
-                corpus,
-                so_far=so_far,
-                workers=workers(explorer),
-                progress=progress,
+                explorer, how, corpus, so_far=so_far, workers=workers(explorer), progress=progress
             )
     except explore.ExploreStopped as stop:
         _keep_failures(kept, stop.report, last_failed=arguments.last_failed)
@@ -256,10 +247,7 @@ def _one_of_each(report: explore.ExploreReport) -> list[explore.Explored]:
 def _shrunk(
     explorer: explore.Explorer, before: explore.Explored, seconds: float | None, kept: Kept
 ) -> Found:
-    """Shrink a run, write the scenario and tell its story.
-
-    seconds: that exploring had. The smallest after as many is kept.  None for any.
-    """
+    """Shrink a run within `seconds` (None: any time), write the scenario and tell its story."""
     clock = Clock(math.inf if seconds is None else max(seconds, _LEAST_SECONDS))
     name = before.trial.violations[0].property
     with ProgressBar("shrinking") as bar:
@@ -295,7 +283,6 @@ def _shrunk(
 
 
 def _written(subject: Subject, name: str, path: Path) -> Subject:
-    """Write the scenario, and return it as the command line gets it from there."""
     says = f"a drawn scenario that breaks {name}"
     written = replace(subject, scenario=replace(subject.scenario, says=says), source=str(path))
     written_whole(path, to_toml(written.scenario))

@@ -18,12 +18,13 @@ from ckptsim.sim.cli.options import (
     LIKE_OURS,
     SUBJECT,
     Verb,
+    default_folder,
     json_of,
     many_ties,
     option,
+    output_folder,
     positive,
 )
-from ckptsim.sim.cli.places import default_folder, output_folder
 from ckptsim.sim.cli.printing import show
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.cli.subject import subject_of
@@ -36,10 +37,6 @@ from ckptsim.sim.world import check_properties
 
 
 def _hunt(arguments: argparse.Namespace) -> int:
-    """Hunt, write the smallest scenario that breaks the property, and print its story.
-
-    Properties that are named are looked for alone, be they ours or the user's.
-    """
     wanted = tuple(arguments.property)
     arguments.property = [name for name in wanted if is_own(name)]
     subject = subject_of(arguments)
@@ -52,7 +49,6 @@ def _hunt(arguments: argparse.Namespace) -> int:
         return extended(Find, find, subject=subject, draw=draw if draw.most else None)
 
     def broken(find: search.Find) -> None:
-        """Write the violation as it was found and say so, before shrinking makes it smaller."""
         row = _written(result(find), arguments, beside=False).violation
         if not arguments.json:
             says = f"VIOLATED {row.property} in run {find.runs}: {row.says}\nreplay: {row.replay}"
@@ -82,14 +78,12 @@ def _hunt(arguments: argparse.Namespace) -> int:
 
 
 def _written(find: Find, arguments: argparse.Namespace, *, beside: bool = True) -> Find:
-    """Write the folder of the smallest scenario, and return the find with its place."""
     name = f"{find.subject.scenario.name}-{slug(find.property)}"
     folder = arguments.out or default_folder(Path("out", "hunt", name))
     return find.written(folder, beside=beside)
 
 
 def _left_of(runs: int, find: Find | None, arguments: argparse.Namespace) -> str:
-    """Return what an interrupted hunt has seen and keeps, and what does the rest."""
     if find is not None:
         find = _written(find, arguments, beside=False)
         found = f"{find.property} broke after {find.runs} run(s)"
@@ -103,7 +97,6 @@ def _left_of(runs: int, find: Find | None, arguments: argparse.Namespace) -> str
 
 
 def _shrinks_on(find: Find) -> str:
-    """Return the command that shrinks the written scenario further."""
     subject, smallest, folder = find.subject, find.shrunk.trial, find.folder or Path()
     cores = [word for each in subject.names.items() for word in ("--core", "=".join(each))]
     cores += ["--mutant", subject.mutant] if subject.mutant else []

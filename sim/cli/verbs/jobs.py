@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 from ckptsim._api.jobs.advice import Advice
 from ckptsim._api.jobs.advising import advise
 from ckptsim._api.jobs.comparing import compare, run_scenarios
-from ckptsim._api.jobs.named import named_job
+from ckptsim._api.jobs.recorded import named_job
 from ckptsim._api.jobs.validated import Validation, validate
 from ckptsim._api.jobs.whatif import WhatIf
 from ckptsim.scenarios import Scenario
@@ -26,12 +26,14 @@ from ckptsim.sim.cli.options import (
     Verb,
     check_master,
     flag,
+    given,
     json_of,
     option,
+    output_file,
+    output_folder,
     positive,
     repeated,
 )
-from ckptsim.sim.cli.places import output_file, output_folder
 from ckptsim.sim.cli.printing import document_text, show
 from ckptsim.sim.cli.progress import ProgressBar, say
 from ckptsim.sim.cli.verbs.recordings import IMPORT
@@ -53,7 +55,6 @@ _HERE, _AUTO = "here", "auto"
 
 
 def _whatif(arguments: argparse.Namespace) -> int:
-    """Simulate the job as it is and every variant, and compare."""
     found = compared(arguments)
     code = _shown(found, arguments)
     if arguments.view is not None:
@@ -62,26 +63,17 @@ def _whatif(arguments: argparse.Namespace) -> int:
 
 
 def compared(arguments: argparse.Namespace) -> WhatIf:
-    """Return the comparison that a command line of `whatif` asks for.
-
-    Raises UserError for an empty question, and for a job, option or value that cannot be.
-    """
+    """Return the comparison that `whatif` asks for. Raises UserError."""
     return compare(
         named_job(arguments.job_place, arguments.machine, arguments.job, arguments.profile),
         lambda runs, says: _ran(runs, arguments.master, says),
         set=read_change(arguments.set),
         vary=read_values(arguments.vary),
-        conf=arguments.conf,
-        failure=arguments.failure,
-        restart=arguments.restart,
-        seeds=arguments.seeds,
-        full=arguments.full,
-        quick=arguments.quick,
+        **given(arguments, "conf failure restart seeds full quick"),
     )
 
 
 def _ran(runs: Sequence[tuple[Scenario, int]], master: str, says: str) -> Sequence[RunResult]:
-    """Return the results of scenarios with their seeds, simulated here or on Spark."""
     if master == _AUTO:
         installed = find_spec("pyspark") is not None
         records = sum(_records_of(cast("Job", scenario.model)) for scenario, _ in runs)
@@ -102,7 +94,6 @@ def _ran(runs: Sequence[tuple[Scenario, int]], master: str, says: str) -> Sequen
 
 
 def _records_of(job: Job) -> float:
-    """Return about how many records a run processes until its last checkpoint, or its end."""
     run_ns = job.duration_ns
     if job.checkpointing.count is not None:
         run_ns = min(run_ns, (job.checkpointing.count + 1) * job.checkpointing.interval_ns)
@@ -110,32 +101,20 @@ def _records_of(job: Job) -> float:
 
 
 def _advise(arguments: argparse.Namespace) -> int:
-    """Simulate intervals in each mode, and say which one costs least."""
     with ProgressBar("advise") as bar:
         found = advise(
             arguments.job_place,
-            mtbf=arguments.mtbf,
-            restart=arguments.restart,
-            rto=arguments.rto,
-            max_reprocessed=arguments.max_reprocessed,
-            max_overhead=arguments.max_overhead,
             modes=arguments.modes.split(","),
-            load=arguments.load,
-            price_gb=arguments.price_gb,
-            price_requests=arguments.price_requests,
             set=read_change(arguments.set),
-            machine=arguments.machine,
-            profile=arguments.profile,
             job_id=arguments.job,
-            full=arguments.full,
-            quick=arguments.quick,
             progress=bar.step,
+            **given(arguments, "mtbf restart rto max_reprocessed max_overhead load price_gb"),
+            **given(arguments, "price_requests machine profile full quick"),
         )
     return _shown(found, arguments)
 
 
 def _shown(found: WhatIf | Advice, arguments: argparse.Namespace) -> int:
-    """Print a result, and write its page where one is wanted."""
     code = show(found, as_json=arguments.json)
     if arguments.out is not None:
         written_whole(arguments.out, found.page())
@@ -144,16 +123,14 @@ def _shown(found: WhatIf | Advice, arguments: argparse.Namespace) -> int:
 
 
 def _validate(arguments: argparse.Namespace) -> int:
-    """Predict every run and print the comparison."""
     if arguments.out is not None:
         require("pandas", "matplotlib")
     with ProgressBar("validate") as bar:
         found = validate(
             arguments.files,
-            seeds=arguments.seeds,
-            jobs=arguments.jobs,
             sequences=arguments.sequence,
             progress=lambda done, total: bar(done=done, total=total),
+            **given(arguments, "seeds jobs"),
         )
     text = found.tables(runs=arguments.runs)
     print(document_text(found.to_dict()) if arguments.json else text)

@@ -19,13 +19,11 @@ from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.planning import folder_of, is_plan, plan_from, with_parameters
 from ckptsim.sim.cli.completion import SHELLS, completion_script
 from ckptsim.sim.cli.main import EXIT_FINE
-from ckptsim.sim.cli.options import Verb, flag, json_of, option, positive, repeated
-from ckptsim.sim.cli.places import output_file
+from ckptsim.sim.cli.options import Verb, flag, json_of, option, output_file, positive, repeated
 from ckptsim.sim.cli.printing import document_text, show
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    """Print name, link and meaning of every scenario, then the sweep plans."""
     if arguments.link == "":
         if arguments.json:
             links = [{"name": link.name, "says": link.says} for link in LINKS.values()]
@@ -38,7 +36,6 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _explain(arguments: argparse.Namespace) -> int:
-    """Print what the scenario, plan, topic or property is about."""
     if arguments.what is None:
         rows = [(name, says) for name, (says, _) in TOPICS.items()]
         print("\n".join(aligned(("topic", "about"), rows)))
@@ -71,7 +68,6 @@ def _explain(arguments: argparse.Namespace) -> int:
 
 
 def _schema(arguments: argparse.Namespace) -> int:
-    """Print or write the schema."""
     text = json.dumps(pages.schema(), indent=1, ensure_ascii=False)
     if arguments.out is None:
         print(text)
@@ -82,7 +78,6 @@ def _schema(arguments: argparse.Namespace) -> int:
 
 
 def _completion(arguments: argparse.Namespace) -> int:
-    """Print the script."""
     print(completion_script(arguments.shell), end="")
     return EXIT_FINE
 
@@ -102,7 +97,6 @@ _QUESTIONS: dict[str, tuple[str, str, Callable[[str], object]]] = {
 
 
 def _new(arguments: argparse.Namespace) -> int:
-    """Ask for what no option says if there is a terminal, then write the file."""
     given = {name: getattr(arguments, name) for name in _QUESTIONS}
     if all(value is None for value in given.values()) and sys.stdin and sys.stdin.isatty():
         given = {name: _asked(*question) for name, question in _QUESTIONS.items()}
@@ -125,7 +119,6 @@ def _asked(question: str, usual: str, of: Callable[[str], object]) -> object:
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
-    """Print the state of the installation."""
     return show(doctor(), as_json=arguments.json)
 
 

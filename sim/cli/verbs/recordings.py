@@ -9,8 +9,17 @@ from pathlib import Path
 from ckptsim._api.jobs.captured import capture
 from ckptsim._api.jobs.recorded import import_job
 from ckptsim.scenarios.job import Profile
-from ckptsim.sim.cli.options import Verb, flag, json_of, option, positive, repeated
-from ckptsim.sim.cli.places import output_file, output_folder
+from ckptsim.sim.cli.options import (
+    Verb,
+    flag,
+    given,
+    json_of,
+    option,
+    output_file,
+    output_folder,
+    positive,
+    repeated,
+)
 from ckptsim.sim.cli.printing import show
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.infer.change import read_change
@@ -21,19 +30,13 @@ _STEPS = 100
 
 
 def _capture(arguments: argparse.Namespace) -> int:
-    """Record a job and print where it is."""
     with ProgressBar("capture") as bar:
         found = capture(
             arguments.url,
-            out=arguments.out,
-            seconds=arguments.seconds,
-            job=arguments.job,
             headers=arguments.header,
-            timeout=arguments.timeout,
-            ca=arguments.ca,
-            insecure=arguments.insecure,
             redact=not arguments.no_redact,
             progress=lambda share: bar(done=round(share * _STEPS), total=_STEPS),
+            **given(arguments, "out seconds job timeout ca insecure"),
         )
     code = show(found, as_json=arguments.json)
     if arguments.insecure:
@@ -42,19 +45,14 @@ def _capture(arguments: argparse.Namespace) -> int:
 
 
 def _import(arguments: argparse.Namespace) -> int:
-    """Import a recording, write the scenario, replay it and compare."""
     seeds = 0 if arguments.no_replay else arguments.seeds
     with ProgressBar("replay") as bar:
         found = import_job(
             arguments.folder,
-            out=arguments.out,
-            spans=arguments.spans,
-            job=arguments.job,
-            machine=arguments.machine,
-            profile=arguments.profile,
             set=read_change(arguments.set),
             seeds=seeds,
             progress=lambda done: bar(done=done, total=seeds),
+            **given(arguments, "out spans job machine profile"),
         )
     return show(found, as_json=arguments.json)
 

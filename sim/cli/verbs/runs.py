@@ -19,13 +19,15 @@ from ckptsim.sim.cli.options import (
     SEED,
     SUBJECT,
     Verb,
+    default_folder,
     flag,
     json_of,
     limits,
     option,
+    output_file,
+    output_folder,
     positive,
 )
-from ckptsim.sim.cli.places import default_folder, output_file, output_folder
 from ckptsim.sim.cli.printing import document_text, show
 from ckptsim.sim.cli.progress import SimulatedTime
 from ckptsim.sim.cli.subject import kept_of, source_of, subject_of
@@ -64,7 +66,7 @@ def _run(arguments: argparse.Namespace) -> int:
         return int(found.failed)
     print("\n\n".join([found.text, *notes]))
     if arguments.view is not None:
-        from ckptsim._api.runs.viewing import View
+        from ckptsim._api.runs.causes import View
         from ckptsim.analysis.viewer import view_of_run
 
         page = View(documents=[view_of_run(subject, found)])
@@ -76,10 +78,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _check_store(path: Path | None) -> None:
-    """Refuse a place for a store before the run, not after it.
-
-    Raises StoreFileError for a file that is no store or in use, UserError for a place without one.
-    """
+    """Refuse a place for a store before the run. Raises StoreFileError or UserError."""
     if path is None:
         return
     from ckptsim.sim.store.real import RunStore, checked_path
@@ -105,7 +104,6 @@ def _keep(path: Path, found: RunResult) -> list[str]:
 
 
 def _replay(arguments: argparse.Namespace) -> int:
-    """Run again with the trace kept, tell its story, and write it for three viewers."""
     kept = kept_of(arguments)
     subject = subject_of(arguments) if kept is None else kept.subject
     how = arguments if kept is None else kept
@@ -133,7 +131,6 @@ def _replay(arguments: argparse.Namespace) -> int:
 
 
 def _why(arguments: argparse.Namespace) -> int:
-    """Explain one checkpoint, recovery or find."""
     from ckptsim._api.runs.causes import cause_of
 
     target, source = _target(arguments.target), source_of(arguments)
@@ -142,10 +139,7 @@ def _why(arguments: argparse.Namespace) -> int:
 
 
 def _target(words: list[str]) -> int | str:
-    """Return what the words mean: a number, `recovery N`, `expired`, `failed` or `slowest`.
-
-    Raises UserError for anything else.
-    """
+    """Return a number, `recovery N`, `expired`, `failed` or `slowest`. Raises UserError."""
     text = " ".join(words)
     kind, _, number = text.partition(" ")
     if text.isascii() and text.isdigit():

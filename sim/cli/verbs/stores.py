@@ -11,8 +11,7 @@ from ckptsim._api.pages.stores import asked, measure_store, store
 from ckptsim.scenarios import UserError
 from ckptsim.scenarios.dialect import printable
 from ckptsim.sim.cli.main import EXIT_FINE
-from ckptsim.sim.cli.options import Verb, json_of, option, whole
-from ckptsim.sim.cli.places import output_file
+from ckptsim.sim.cli.options import Verb, json_of, option, output_file, whole
 from ckptsim.sim.cli.printing import document_text, show
 from ckptsim.sim.cli.progress import ProgressBar
 
@@ -20,7 +19,6 @@ _OUT = "out/measure-store/costs.toml"
 
 
 def _measure(arguments: argparse.Namespace) -> int:
-    """Measure, print the medians, and write the costs that follow."""
     with ProgressBar("measuring") as bar:
         found = measure_store(
             folder=arguments.folder,
@@ -54,14 +52,12 @@ def _store(arguments: argparse.Namespace) -> int:
 
 
 def _text(value: object) -> str | int | float | None:
-    """Return a value of the database as JSON has it."""
     if value is None or isinstance(value, int | float | str):
         return value
     return value.decode(errors="backslashreplace") if isinstance(value, bytes) else str(value)
 
 
 def _columns(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
-    """Yield rows as lines, each column as wide as its widest text."""
     texts = [[printable("" if value is None else str(value)) for value in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
     for row in texts:
@@ -101,7 +97,7 @@ VERBS = {
   ckptsim measure-store
   ckptsim run external_crashes --costs out/measure-store/costs.toml
   ckptsim sweep store_knee --costs out/measure-store/costs.toml
-  ckptsim sweep pipeline_interval --costs out/measure-store/costs.toml
+  ckptsim sweep store_placements --costs out/measure-store/costs.toml
   ckptsim measure-store --folder /data/stores --rounds 9 --out costs.toml --json""",
     ),
     "store": Verb(

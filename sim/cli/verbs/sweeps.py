@@ -20,14 +20,15 @@ from ckptsim.sim.cli.options import (
     Verb,
     flag,
     json_of,
+    kept_folder,
     limits,
     option,
+    output_folder,
     positive,
     repeated,
     spark,
     spark_settings,
 )
-from ckptsim.sim.cli.places import kept_folder, output_folder
 from ckptsim.sim.cli.progress import ProgressBar, say
 from ckptsim.sim.cli.subject import own_of
 from ckptsim.sim.infer.change import read_values
@@ -37,7 +38,6 @@ _MANY_RUNS = 100_000
 
 
 def _sweep(arguments: argparse.Namespace) -> int:
-    """Run the sweep, print its answers, and say where tables and page are."""
     settings, properties = spark_settings(arguments), own_of(arguments)
     plan = asked_plan(
         arguments.plan,
@@ -85,7 +85,6 @@ def _say_size(plan: Plan) -> None:
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    """Draw the summaries, made anew on Spark where rows are newer, and name the page."""
     from ckptsim.analysis.report import View, write_report
 
     view = View(

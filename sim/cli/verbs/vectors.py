@@ -19,10 +19,6 @@ _RULES = BatchRules()
 
 
 def _conform(arguments: argparse.Namespace) -> int:
-    """Run every file's vectors, print those that fail, and end with the counts.
-
-    Lines that are no vectors come first, with exit code 2. Where nothing ran there are no counts.
-    """
 
     def ran(one: VectorOutcome) -> None:
         if not arguments.json and outcome_text(one):
@@ -45,7 +41,6 @@ def _conform(arguments: argparse.Namespace) -> int:
 
 
 def _order(arguments: argparse.Namespace) -> int:
-    """Read all messages, write released states to stdout and a summary to stderr."""
     rules = BatchRules(
         batch_records=arguments.batch_records,
         batch_age_messages=arguments.batch_age,

@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from ckptsim.sim.cli.main import EXIT_FINE
-from ckptsim.sim.cli.options import ALLOW_COMMANDS, SEED, SUBJECT, Verb, option, refuse
-from ckptsim.sim.cli.places import output_file
+from ckptsim.sim.cli.options import ALLOW_COMMANDS, SEED, SUBJECT, Verb, option, output_file, refuse
 from ckptsim.sim.cli.subject import source_of
 
 
 def _view(arguments: argparse.Namespace) -> int:
-    """Write the page of one run, or of two beside each other, and say where it is."""
-    from ckptsim._api.runs.viewing import View, shown
+    from ckptsim._api.runs.causes import View, shown
 
     def document(given: argparse.Namespace) -> dict[str, Any]:
         source, how = source_of(given), {"seed": given.seed, "ties": given.ties}

@@ -32,7 +32,7 @@ from ckptsim.models.store import (
 from ckptsim.models.store.ingestion import events as ingestion_events
 from ckptsim.scenarios.sync import Point, Side
 from ckptsim.sim.composed.store import record_of
-from ckptsim.sim.sync.kinds import KIND_BATCH_TIMER, KIND_UPLOADED
+from ckptsim.sim.sync.vocabulary import KIND_BATCH_TIMER, KIND_UPLOADED
 
 if TYPE_CHECKING:
     from ckptsim.sim.composed.destination.destination import PipelineAttempt

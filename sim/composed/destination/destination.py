@@ -18,8 +18,8 @@ from ckptsim.scenarios.sync import Point
 from ckptsim.sim.composed.store import identity, row_name
 from ckptsim.sim.sync.attempt import Attempt as SyncAttempt
 from ckptsim.sim.sync.destination import Destination
-from ckptsim.sim.sync.kinds import KIND_COMPLETE, KIND_POLL
 from ckptsim.sim.sync.socket import RecordPacket
+from ckptsim.sim.sync.vocabulary import KIND_COMPLETE, KIND_POLL
 
 if TYPE_CHECKING:
     from simpy import Event

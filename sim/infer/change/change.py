@@ -22,7 +22,7 @@ from ckptsim.scenarios.planning import assignments, with_parameters
 from ckptsim.sim.infer.change.parallelism import with_parallelism
 from ckptsim.sim.infer.options import NETWORK, flush_ns
 from ckptsim.sim.infer.topology import bare_name
-from ckptsim.sim.recording.values import duration_ns, flag, size_bytes, whole
+from ckptsim.sim.recording.answers import duration_ns, flag, size_bytes, whole
 
 Read = Callable[[object], Any]
 _UNIT = re.compile(r"_(?:ns|bytes|per_s|bytes_per_s)$")

@@ -15,7 +15,7 @@ from ckptsim.sim.job.buffers.tables import tables
 from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.control.started import refused, started_from
-from ckptsim.sim.job.oracle.buffers.observer import BufferObserver
+from ckptsim.sim.job.oracle.buffers.observed import BufferObserver
 from ckptsim.sim.job.oracle.buffers.oracle import BufferOracle, journaled
 from ckptsim.sim.job.vocabulary import BUFFERS as VOCABULARY
 from ckptsim.sim.kernel import Environment, parse_ties

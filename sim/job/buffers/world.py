@@ -45,7 +45,7 @@ from ckptsim.sim.job.control.task.cores import make_cores
 from ckptsim.sim.job.control.watchdog import Watchdog
 from ckptsim.sim.job.embedding import ALONE, Embedding
 from ckptsim.sim.job.events import Events, of_job
-from ckptsim.sim.job.oracle.buffers.observer import BufferObserver
+from ckptsim.sim.job.oracle.buffers.observed import BufferObserver
 from ckptsim.sim.job.oracle.view import Violation
 from ckptsim.sim.job.parallelism import Changes
 from ckptsim.sim.job.settings import job_settings

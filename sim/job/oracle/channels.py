@@ -151,10 +151,7 @@ class ChannelOracle:
         self._ends_ns = None if self.pulled else self.sender.now_ns
 
     def opened(self, checkpoint: int, due_ns: int | None = None) -> None:
-        """Note that the output's part of a checkpoint is not known yet.
-
-        due_ns: when its barrier, which waits in the queue, has to overtake.
-        """
+        """Note an unknown output part. due_ns: when its queued barrier has to overtake."""
         if checkpoint not in self._open:
             self.sender.writing.open_outputs[checkpoint] += 1
         self._open[checkpoint] = due_ns or self._open.get(checkpoint)

@@ -15,7 +15,7 @@ from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator.plan import Rejected, check_restore
 from ckptsim.scenarios.dialect import duration_text, listed
 from ckptsim.sim.job.events import Listener
-from ckptsim.sim.job.oracle.finished import FinishedFlags, check_plan
+from ckptsim.sim.job.oracle.channel_state import FinishedFlags, check_plan
 from ckptsim.sim.job.oracle.lifecycle import with_upstream
 from ckptsim.sim.job.oracle.view import NOTHING, Held
 
@@ -43,10 +43,7 @@ _ALIGNED = ("aligned", "savepoint", "at_least_once")
 
 
 class CheckpointOracle(Listener):
-    """The fate of the checkpoints of one job.
-
-    tasks: of the attempt, by number.
-    """
+    """The fate of the checkpoints of one job. tasks: of the attempt, by number."""
 
     def __init__(
         self,
@@ -99,7 +96,6 @@ class CheckpointOracle(Listener):
             self._free_ns = max(self._free_ns, self._env.now)
 
     def _check_triggers(self) -> None:
-        """Check that, with nothing under way, the next trigger is not overdue."""
         table, now_ns = self._table, self._env.now
         if self._free_ns is None or self._running or not table.coordinated:
             return
@@ -115,10 +111,7 @@ class CheckpointOracle(Listener):
         check_plan(event.plan, {one.task.place: one for one in self._tasks.values()}, self._violate)
 
     def triggered(self, event: of_job.CheckpointTriggered) -> None:
-        """Check that not more run at once than may. A forced savepoint comes on top.
-
-        A periodic one keeps the pause after the last completion.
-        """
+        """Check the limit and the pause of running checkpoints. A forced savepoint is exempt."""
         one = event.record
         since_ns = self._env.now - (self._completed_ns or 0)
         early = self._completed_ns is not None and since_ns < self._table.min_pause_ns
@@ -300,11 +293,7 @@ class CheckpointOracle(Listener):
             self._violate("cores_agree_with_their_world", says)
 
     def _check_expired(self, one: CheckpointRecord) -> None:
-        """Check that no one whom an expired checkpoint waits for had closed long before.
-
-        A task drops the trigger of an older checkpoint after a newer one. So a checkpoint with an
-        overtaken trigger ends by its timeout.
-        """
+        """Check that no one whom an expired checkpoint waits for had closed long before."""
         for number in sorted(set(one.tasks) - set(one.parts)):
             task = self._tasks[number]
             closed_ns = task.lifecycle.closed_ns
@@ -320,10 +309,7 @@ class CheckpointOracle(Listener):
             self._violate("checkpoint_ends_in_time", f"{says}closed", one.checkpoint)
 
     def _check_settled(self, one: CheckpointRecord, task: TaskOracle) -> None:
-        """Check that an output of an expired checkpoint is not open long after its receiver's part.
-
-        What the part waits for is then a message that was lost, and that no one sends again.
-        """
+        """Check that no output of an expired checkpoint is open long after its receiver's part."""
         since_ns = self._env.now - self._plane.grace_ns
         for out in task.outputs:
             _, arrival_ns = one.parts.get(out.receiver.task.number, (None, self._env.now))
@@ -384,10 +370,7 @@ class CheckpointOracle(Listener):
         return self._held.pop(number, {})
 
     def _check_duration(self, one: CheckpointRecord) -> None:
-        """Check that the last acknowledgement, or the end, comes within the time-out.
-
-        Storing what all have acknowledged may take its own time on top.
-        """
+        """Check that the last acknowledgement, or the end, comes within the time-out."""
         lasts_ns = self._env.now - one.triggered_ns
         whole = len(one.parts) == len(one.tasks)
         longest_ns = self._table.timeout_ns

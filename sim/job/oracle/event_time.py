@@ -145,20 +145,13 @@ class EventTimeOracle(Listener):
         self._told = later, was_idle if event.idle is None else event.idle
 
     def watermarks_settled(self, event: of_time.WatermarksSettled) -> None:
-        """Check that the task has sent what follows from its inputs.
-
-        Of gates that take in-flight data over, each channel represents several, in a core's hands.
-        """
+        """Check that the task has sent what follows from its inputs."""
         marks = self._input_marks
         if marks is None or marks.is_over or any(gate.recovered for gate in self._task.task.gates):
             return
         self._check_told("inputs", (marks.event_time, marks.idle))
 
     def _check_told(self, of: str, due: tuple[int, bool]) -> None:
-        """Compare watermark and status that the task has sent with those for its inputs or splits.
-
-        What follows from a wrong one is reported once.
-        """
         if self._told == due:
             return
         self._task.says(_NAME, f"tells {_told(self._told)}, but its {of} {_told(due)}")

@@ -9,14 +9,18 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 from ckptsim.sim.job.events import Listener
-from ckptsim.sim.job.oracle.channel_state import ChannelStateOracle, FileOracle
+from ckptsim.sim.job.oracle.channel_state import ChannelStateOracle, FileOracle, had_ended
 from ckptsim.sim.job.oracle.checkpoints import CheckpointOracle
-from ckptsim.sim.job.oracle.contents import check_contents, check_restored, missing_at_restore
 from ckptsim.sim.job.oracle.event_time import EventTimeOracle
-from ckptsim.sim.job.oracle.finished import had_ended
 from ckptsim.sim.job.oracle.lifecycle import LifecycleOracle
 from ckptsim.sim.job.oracle.messages import MessageOracle
-from ckptsim.sim.job.oracle.records import RecordChannel, RecordOracle
+from ckptsim.sim.job.oracle.records import (
+    RecordChannel,
+    RecordOracle,
+    check_contents,
+    check_restored,
+    missing_at_restore,
+)
 from ckptsim.sim.job.oracle.restarts import Origins, Rescales, RestartOracle
 from ckptsim.sim.job.oracle.tasks import TaskOracle
 from ckptsim.sim.job.settings import final_at_once
@@ -250,10 +254,7 @@ class JobOracle(Listener):
             self.left_out_of[event.record.checkpoint] = self._left_out
 
     def data_end_reported(self, event: of_job.DataEndReported) -> None:
-        """Check that the final checkpoint is asked for when the last task has ended, if wanted.
-
-        Each task reports it. One that a stop has cut has ended nothing.
-        """
+        """Check that the final checkpoint is asked for when the last task has ended, if wanted."""
         ends = [one.lifecycle for one in self.tasks.values()]
         reports = self._sender(event.task, "ends its data")
         if reports is None:

@@ -88,10 +88,7 @@ class LifecycleOracle(Listener):
             self._leave()
 
     def _leave(self) -> None:
-        """Check that, under the acknowledgement rule, the channels of a task that leaves are empty.
-
-        EndOfPartition leaves now, or when a queue that is blocked continues.
-        """
+        """Check that the channels of a task that leaves are empty (acknowledgement rule)."""
         task = self._task
         for out, written in zip(task.outputs, task.plane.written(task.task), strict=True):
             out.ends()
@@ -107,10 +104,7 @@ class LifecycleOracle(Listener):
             self._says(_MARKS, f"sends a record after {self._marks[-1]}")
 
     def final_watermark_taken(self, event: of_time.FinalWatermarkTaken) -> None:
-        """Note an input without further records, as the checkpoint says.
-
-        What a sender puts after a watermark of its own is seen in `record_sent`.
-        """
+        """Note an input without further records, as the checkpoint says."""
         end = self._task.inputs[event.channel]
         if end.taken_amount <= end.restored_amount:
             self._final_inputs[event.channel] = None
@@ -257,7 +251,6 @@ class LifecycleOracle(Listener):
             self._says(_READ, "ends its data without a split of a source that has no end")
 
     def _open_waits(self) -> Iterable[str]:
-        """Yield, when a task closes, open work that it has to wait for."""
         task = self._task
         if self._final and not any(number in self.completed for number in self._performed):
             yield "the completion of a checkpoint that it took part in after its end"
@@ -277,11 +270,7 @@ class LifecycleOracle(Listener):
             yield f"giving up checkpoint {self._to_give_up}, as it has been asked to"
 
     def run_ended(self, *, held_ns: int) -> None:
-        """Check, at the end of a run, that the task does not stay although its waits are over.
-
-        Nor does a source read on that an instant was to end.  held_ns: for how long faults may
-        hold it up, by back pressure.
-        """
+        """Check that the task does not stay after its waits. held_ns: back pressure by faults."""
         if self._ends_ns is not None and self._ended is None and self.closed_ns is None:
             late_ns = self._task.now_ns - max(self._ends_ns, self._began_ns)
             if late_ns > _OVERTIME_NS + held_ns:
@@ -293,10 +282,7 @@ class LifecycleOracle(Listener):
             self._says(_CLOSES, says)
 
     def _late_ns(self) -> int:
-        """Return how long ago the last wait was over, 0 while one is not or where there are none.
-
-        Time in which the thread can do nothing does not count.
-        """
+        """Return how long ago the last wait was over, without time the thread was held."""
         if not self._final or self._naive or self._ended is None or self._complete is None:
             return 0
         waits = [channel.over for channel in self._task.inputs]

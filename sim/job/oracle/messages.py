@@ -127,7 +127,6 @@ class MessageOracle(Listener):
         self._latest[which] = max((latest, came_ns), (number, now_ns))
 
     def _of(self, task: ObservedTask) -> TaskOracle | None:
-        """Return the oracle of a task of the attempt that runs."""
         found = self._tasks.get(task.number)
         return found if found is not None and found.task is task else None
 
@@ -158,10 +157,7 @@ class MessageOracle(Listener):
     # Notifications ----------------------------------------------------------------------------
 
     def _end(self, one: CheckpointRecord, *, completed: bool) -> None:
-        """Note that tasks are to hear of the end of a checkpoint, in the same step.
-
-        One that ends again has a property of its own. The text of it then is not looked at.
-        """
+        """Note that tasks are to hear of the end of a checkpoint, in the same step."""
         number = one.checkpoint
         self._under_way.pop(number, None)
         waiting = self._acknowledgements.sent_ns

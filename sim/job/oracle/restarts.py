@@ -246,10 +246,7 @@ class Origins(Listener):
         self._savepoint = _NOTHING
 
     def begun_on_a_line(self, restored: JobCheckpoint | None) -> None:
-        """Check that an attempt without barriers begins no later than the one before.
-
-        How that one began is a line of checkpoints, too.
-        """
+        """Check that an attempt without barriers begins no later than the one before."""
         positions: Mapping[int, int] = {} if restored is None else restored.positions
         for split, count in self._positions.items():
             if positions.get(split, 0) < count:
@@ -266,7 +263,6 @@ class Origins(Listener):
 
     @property
     def _due(self) -> int:
-        """Return the number of what a restart has to begin from."""
         return max(self._started_from, self._newest)
 
 

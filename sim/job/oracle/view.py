@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 if TYPE_CHECKING:
-    from ckptsim.models.barriers.channels.persister import Persister
+    from ckptsim.models.barriers.channels.network import Persister
     from ckptsim.models.coordinator.plan import Edge
     from ckptsim.scenarios.job import Vertex
     from ckptsim.sim.job.control.faults import FaultPlan
@@ -33,10 +33,7 @@ class Violate(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """In-flight data of one channel in a part. numbers: of its elements, None where they have none.
-
-    pieces: how many there are.
-    """
+    """In-flight data of one channel in a part. numbers: of its elements, if any. pieces: count."""
 
     amount: int
     pieces: int
@@ -119,10 +116,7 @@ class PlaneView(Protocol):
         """Return what each input knows of the data that it persists. None where that is hidden."""
 
     def is_restoring(self, task: Any, gate: int) -> bool:
-        """Return whether a gate has restored data that no part could report.
-
-        That has not been read yet, or was in several channels before a rescale that are one now.
-        """
+        """Return whether a gate has restored data that no part could report."""
 
     def held(self, task: Any, part: Any) -> tuple[list[Held], list[Held]]:
         """Return what a part in a checkpoint has in flight, by inputs and by outputs."""
@@ -146,10 +140,7 @@ class PlaneView(Protocol):
         """Return per vertex what it must have processed of what sources have emitted by now."""
 
     def at_most(self) -> dict[str, Contents]:
-        """Return per vertex what it may have processed of what sources have emitted by now.
-
-        It is what it must have, unless the number of copies of a record has changed on the way.
-        """
+        """Return per vertex the most it may have processed of what sources have emitted."""
 
     def ever(self) -> dict[str, Contents]:
         """Return per vertex what it may have processed of what any attempt has emitted."""
@@ -161,7 +152,4 @@ class PlaneView(Protocol):
         """Return what the state of a vertex has, None where it is not whole or means nothing."""
 
     def put_back(self) -> dict[str, Contents] | None:
-        """Return per vertex what it gets of the in-flight data that an attempt begins with.
-
-        None where that is not known.
-        """
+        """Return per vertex its restored in-flight data, None where that is not known."""

@@ -32,7 +32,6 @@ _MOST = 50  # as many checkpoints as an at-least-once tracker keeps in mind
 
 
 def _hears_of_all(instant_ns: int) -> None:
-    """Do nothing: where all data is heard of there is nothing to ask for."""
     del instant_ns
 
 
@@ -118,7 +117,6 @@ class Urgent:
             self._check_at_once(_TIME_OUT, *self._due)
 
     def _check_at_once(self, name: str, checkpoint: int, since: Instant) -> None:
-        """Check that what the task does now it does within a record."""
         task = self._task
         at_once_ns = task.at_once_ns
         if task.now_ns - since[0] <= at_once_ns:
@@ -266,10 +264,7 @@ class Writing:
         return self._missing is None
 
     def is_through(self, checkpoint: int) -> bool:
-        """Return whether a checkpoint wants nothing more of the task than to write.
-
-        One that has failed, or has given its part up, never gives its part of a shared file.
-        """
+        """Return whether a checkpoint wants nothing more of the task than to write."""
         task = self._task
         if task.is_over or checkpoint in self.given_up:
             return False

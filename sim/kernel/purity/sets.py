@@ -157,26 +157,6 @@ class SetVisitor(ast.NodeVisitor):
                 return _makes_set(node, self._results)
 
 
-def declared(tree: ast.Module) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the attributes and functions that a module declares as sets, and as anything else."""
-    sets: list[str] = []
-    others: list[str] = []
-    for node in ast.walk(tree):
-        match node:
-            case ast.FunctionDef(name=name, returns=annotation):
-                (sets if _is_set_annotation(annotation) else others).append(name)
-            case ast.AnnAssign(target=ast.Attribute(attr=name), annotation=annotation):
-                (sets if _is_set_annotation(annotation) else others).append(name)
-            case ast.ClassDef(body=body):
-                for part in body:
-                    if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name):
-                        known = _is_set_annotation(part.annotation)
-                        (sets if known else others).append(part.target.id)
-            case _:
-                pass
-    return frozenset(sets), frozenset(others)
-
-
 def _makes_set(node: ast.expr | None, results: frozenset[str]) -> bool:
     """Return whether an expression is a set by its own look."""
     match node:
@@ -208,14 +188,15 @@ def _called(node: ast.Call) -> str:
             return ""
 
 
-def _is_set_annotation(node: ast.expr | None) -> bool:
+def is_set_annotation(node: ast.expr | None) -> bool:
+    """Return whether an annotation is a type of sets."""
     match node:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return name in _SET_NAMES
         case ast.Subscript(value=value):
-            return _is_set_annotation(value)
+            return is_set_annotation(value)
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-            return _is_set_annotation(left) or _is_set_annotation(right)
+            return is_set_annotation(left) or is_set_annotation(right)
         case ast.Constant(value=str(text)):
             return text.partition("[")[0] in _SET_NAMES
         case _:
@@ -238,11 +219,11 @@ def _names(scope: ast.AST, results: frozenset[str]) -> dict[str, bool]:
     if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
         arguments = scope.args
         for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-            names[argument.arg] = _is_set_annotation(argument.annotation)
+            names[argument.arg] = is_set_annotation(argument.annotation)
     for node in _own_statements(scope):
         match node:
             case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation):
-                names[name] = names.get(name, False) or _is_set_annotation(annotation)
+                names[name] = names.get(name, False) or is_set_annotation(annotation)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 names[name] = names.get(name, False) or _makes_set(value, results)
             case ast.NamedExpr(target=ast.Name(id=name), value=value):
@@ -263,7 +244,7 @@ def _attributes(node: ast.ClassDef, results: frozenset[str]) -> Iterator[str]:
                 annotation=annotation,
                 value=value,
             ):
-                if _is_set_annotation(annotation) or _makes_set(value, results):
+                if is_set_annotation(annotation) or _makes_set(value, results):
                     yield name
             case ast.Assign(
                 targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)], value=value
@@ -277,5 +258,5 @@ def _attributes(node: ast.ClassDef, results: frozenset[str]) -> Iterator[str]:
 def _functions_of_sets(tree: ast.Module) -> Iterator[str]:
     """Yield the functions of a module that are declared to return a set."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and _is_set_annotation(node.returns):
+        if isinstance(node, ast.FunctionDef) and is_set_annotation(node.returns):
             yield node.name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ckptsim.models.barriers import HandlerKind
-from ckptsim.models.barriers.channel_state import events as writer_events
+from ckptsim.models.barriers import channel_state as writer_events
 from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.lifecycle import TaskKind, TaskParameters, TaskState
 from ckptsim.models.lifecycle import effects as lifecycle_effects
@@ -175,7 +175,6 @@ class LifecycleContract(Contract):
                 self._closes = True
 
     def _finishes(self, operator: int) -> None:
-        """Check that an operator with inputs knows that all of them have ended."""
         if operator == 0:
             if self._parameters.kind is TaskKind.SOURCE:
                 return

@@ -83,10 +83,7 @@ class Memory:
 
 
 class Walker:
-    """Draws the events of one core. Each is sent by a host that does its duty.
-
-    events: the types of its events.  now_ns: the present instant.
-    """
+    """Draws events of the given types for one core, as a host that does its duty sends them."""
 
     def __init__(self, slot: str, events: Any, memory: Memory, stream: Stream) -> None:
         self.memory = memory
@@ -166,7 +163,6 @@ class Walker:
         return found
 
     def _beside(self, name: str, kind: Any, found: Any) -> Any:
-        """Return a value beside one of the run, or any of its type."""
         stream = self._stream
         if kind is int:
             least = found if type(found) is int else 1
@@ -216,5 +212,4 @@ def _hints(kind: Any) -> Mapping[str, Any]:
 
 @cache
 def _alternatives(hint: Any) -> tuple[Any, ...]:
-    """Return the types of a union, or the one type."""
     return get_args(hint) if isinstance(hint, UnionType) or get_origin(hint) is Union else (hint,)

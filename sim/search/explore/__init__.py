@@ -1,7 +1,7 @@
 """Draw scenarios as well as seeds, keep those that reach something new, and change them further."""
 
-from ckptsim.sim.search.explore.corpus import Corpus as Corpus
-from ckptsim.sim.search.explore.corpus import ExploreReport as ExploreReport
+from ckptsim.sim.search.explore.explore import Corpus as Corpus
+from ckptsim.sim.search.explore.explore import ExploreReport as ExploreReport
 from ckptsim.sim.search.explore.explore import ExploreStopped as ExploreStopped
 from ckptsim.sim.search.explore.explore import Exploring as Exploring
 from ckptsim.sim.search.explore.explore import explore as explore

@@ -15,7 +15,7 @@ from ckptsim.scenarios import Scenario, UserError
 from ckptsim.scenarios.catalogue import all_names, all_scenarios
 from ckptsim.scenarios.generators import COMPLETE, GENERATORS, Choices
 from ckptsim.scenarios.generators.choices import lowest
-from ckptsim.scenarios.generators.situations import SITUATIONS, has
+from ckptsim.scenarios.generators.options import SITUATIONS, has
 from ckptsim.scenarios.generators.varying import around
 from ckptsim.scenarios.severity import ENDS
 from ckptsim.scenarios.sync import Outcome, SyncModel
@@ -110,7 +110,6 @@ class Explorer:
 
     @property
     def _situations(self) -> tuple[str, ...]:
-        """Return the situations that cores are explored in, by slot."""
         mutants = [_slot_of(world, self.mutant) for world in self.worlds if self.mutant]
         slots = dict.fromkeys((*self.cores, *mutants))
         return tuple(slot for slot in SITUATIONS if slot in slots)
@@ -146,10 +145,7 @@ class Explorer:
         return subject, seed, ties, tuple(choices.taken)
 
     def run(
-        self,
-        number: int,
-        given: Sequence[int],
-        more: Callable[[int, int], int] = lowest,
+        self, number: int, given: Sequence[int], more: Callable[[int, int], int] = lowest
     ) -> Explored:
         """Run what a list of choices means."""
         subject, seed, ties, taken = self.subject(given, more)
@@ -194,10 +190,7 @@ def _slot_of(world: str, name: str) -> str | None:
 
 @cache
 def _shelf(link: str, wanted: tuple[str, ...]) -> tuple[Scenario, ...]:
-    """Return the scenarios of the library that the worlds of a link run, by name.
-
-    Anti-patterns are among them: what they list they may break, and nothing else at any seed.
-    """
+    """Return the library's scenarios of a link's worlds, anti-patterns among them, by name."""
     links = _SHARED.get(link, (link,))
     shelf = tuple(each for each in all_scenarios() if each.link in links)
     return tuple(each for each in shelf if has(each, wanted)) or shelf
@@ -210,10 +203,7 @@ def _is_large(scenario: Scenario) -> bool:
 
 
 def _of_the_design(found: Trial, subject: Subject) -> tuple[str, ...]:
-    """Return what our own cores break in the same run of what lies around an anti-pattern.
-
-    With other sizes and faults it may break more than it lists, whichever core runs.
-    """
+    """Return what our own cores break in the same run of what lies around an anti-pattern."""
     if not subject.is_ours:
         found = _trial(subject.with_ours, found.seed, found.ties, [])
     names = dict.fromkeys(row.property for row in found.violations)
@@ -223,11 +213,6 @@ def _of_the_design(found: Trial, subject: Subject) -> tuple[str, ...]:
 def _apart(
     rows: Sequence[ViolationRow], violates: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[ViolationRow, ...]]:
-    """Return the hazards that a run showed, and the violations that are none.
-
-    A restart of a job breaks a property of its own, with a sentence that begins with the hazard's
-    name.
-    """
     hazards: list[str] = []
     others: list[ViolationRow] = []
     for row in rows:
@@ -259,10 +244,7 @@ def _trial(subject: Subject, seed: int, ties: str, reached: list[str]) -> Trial:
 
 
 def _ends_either_way(subject: Subject, found: Trial) -> bool:
-    """Return whether a sync may also be aborted, for which its platform is looked at.
-
-    So it may where a core that need not send the data ready has kept the memory of states.
-    """
+    """Return whether a sync may also be aborted, as where states may keep the memory."""
     model = subject.scenario.model
     held_back = "every_state_is_released" in subject.judging.ignore and found.goals.get("silence")
     return isinstance(model, SyncModel) and (model.outcome is Outcome.ANY or bool(held_back))
@@ -312,10 +294,7 @@ _BUCKETS = (1, 2, 4, 8, 16, 64)
 
 
 def features(result: RunResult) -> Iterator[str]:
-    """Yield the situations of a run with its trace: goals, and which event follows which.
-
-    Each is a short text, the same on any machine.
-    """
+    """Yield the situations of a run with its trace: goals, and which event follows which."""
     yield f"outcome {result.run.outcome}"
     for name, count in result.goals.items():
         for bucket in _BUCKETS:

@@ -10,10 +10,9 @@ from typing import IO, Any
 
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.errors import UserError
-from ckptsim.sim.slots.process.codec import AsNumbers, decoder, encoder
-from ckptsim.sim.slots.process.doors import DOORS, Door
+from ckptsim.sim.slots.cores import fitting
+from ckptsim.sim.slots.process.codec import DOORS, AsNumbers, Door, decoder, encoder
 from ckptsim.sim.slots.process.program import PROTOCOL
-from ckptsim.sim.slots.recovered import fitting
 
 _NUMBERS = AsNumbers()
 
@@ -43,8 +42,6 @@ def serve(
 
 
 class _Served:
-    """The cores of the present run by number."""
-
     def __init__(self, door: Door, make: Callable[..., Any]) -> None:
         self._door = door
         self._make = make

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any, assert_never
 from ckptsim.models import ordering
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.sync import Levels, MemoryPolicy, Point, RejectsAt, Side
-from ckptsim.sim.sync.destination.sender import Sender
 from ckptsim.sim.sync.destination.uploads import (
     Batch,
     Intake,
     Pipeline,
+    Sender,
     StateMemory,
     Storage,
     Uploader,
 )
-from ckptsim.sim.sync.kinds import KIND_COMPLETE, KIND_HEARTBEAT, KIND_POLL
 from ckptsim.sim.sync.socket import CompleteMessage, RecordPacket, StateMessage
+from ckptsim.sim.sync.vocabulary import KIND_COMPLETE, KIND_HEARTBEAT, KIND_POLL
 
 if TYPE_CHECKING:
     from ckptsim.sim.kernel import Timer
@@ -101,7 +101,6 @@ class Destination:
     # Input ------------------------------------------------------------------------------------
 
     def _read(self, socket: Socket) -> Generator[Any, Any, None]:
-        """Take one socket's messages in, one after the other."""
         env, record_ns = self._env, self._table.record_ns
         while True:
             message = socket.take()
@@ -290,7 +289,6 @@ class Destination:
             )
 
     def _rejected(self, packet: RecordPacket, level: ordering.Level) -> int:
-        """Return how many records of a packet a level shows apart as rejected."""
         late = self._table.rejects_at is RejectsAt.COMPLETE
         if late and level is ordering.Level.PERSISTED and self._table.levels is Levels.BOTH:
             return 0

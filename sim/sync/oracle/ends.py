@@ -186,10 +186,7 @@ class EndChecks:
             self._violate("run_ends_with_a_reason", says)
 
     def on_silence(self, attempt: Attempt, sentence: str) -> None:
-        """Check, when nothing has moved for long, that something explains it.
-
-        A flood of states that blocks its own records has a property to itself.
-        """
+        """Check, when nothing has moved for long, that something explains it."""
         self._world.env.goals.reach("silence")
         self._check_silent(attempt)
         if not self.check_memory(attempt):

@@ -15,9 +15,8 @@ from ckptsim.scenarios.sync import DECLINED, PROPERTIES
 from ckptsim.sim.story import instant
 from ckptsim.sim.sync.intervals import IntervalSet, shown
 from ckptsim.sim.sync.oracle.ends import EndChecks
-from ckptsim.sim.sync.oracle.records import RecordChecks
+from ckptsim.sim.sync.oracle.records import RecordChecks, ReplayChecks
 from ckptsim.sim.sync.oracle.release import ReleaseChecks
-from ckptsim.sim.sync.oracle.replay import ReplayChecks
 from ckptsim.sim.violations import ViolationLog, record_violation
 
 if TYPE_CHECKING:
@@ -33,10 +32,7 @@ VIOLATIONS_MAX = 10_000
 
 
 class OrderingProperties:
-    """All properties of one run. `violations` has the first violation of each.
-
-    names: of the properties that there are.
-    """
+    """All properties of one run, by `names`. `violations` has the first of each."""
 
     names: Collection[str] = PROPERTIES
 
@@ -112,10 +108,7 @@ class OrderingProperties:
         return self.releases.on_sent(attempt, effect)
 
     def before_failed_send(self, attempt: Attempt, effect: SendState) -> tuple[int, int | None]:
-        """Return what a failed send must not change.
-
-        All that is unsent and the lowest index of it.
-        """
+        """Return all that is unsent and its lowest index, which a failed send must not change."""
         core = attempt.destination.core
         return core.pending_count(), core.head(effect.scope)
 
@@ -193,10 +186,7 @@ class OrderingProperties:
             self.replays.on_rest(attempt)
 
     def on_silence(self, attempt: Attempt, sentence: str) -> None:
-        """Check, when nothing has moved for long, what it was.
-
-        A core that may hold states back may keep the memory that others wait for.
-        """
+        """Check, when nothing has moved for long, what it was."""
         if self.may_hold_back and attempt.destination.memory.waiting:
             self._env.goals.reach("silence")
             self._world.faults.note_strike()

@@ -147,10 +147,6 @@ class ReleaseChecks:
             )
 
     def _counted(self, state: SourceState) -> list[Partition]:
-        """Return the partitions that a state counts and is the first to claim.
-
-        A core may tell the position of a partition with the records of another one.
-        """
         ids = (state.wire_id, *(own_id for _, own_id in state.inner))
         on_sockets = self._truth.on_sockets
         return [one for one in state.partitions if not on_sockets or one.wire_id in ids]
@@ -195,7 +191,6 @@ class ReleaseChecks:
             )
 
     def _with(self, accounts: Iterable[Account]) -> dict[int, tuple[int, int, int]]:
-        """Return the running totals per stream as they are with these accounts."""
         totals = dict(self._totals)
         for account in accounts:
             records, rejected, size_bytes = totals.get(account.stream, (0, 0, 0))
@@ -249,7 +244,6 @@ class ReleaseChecks:
         return sum(account.reported for account in accounts) == state.source_count
 
     def _was_blocked(self, attempt: Attempt, state: SourceState) -> bool:
-        """Return whether a state was ready before its predecessor was returned."""
         if state.index < 2:
             return False
         before = attempt.truth.states[state.scope][state.index - 2].acknowledged_ns

@@ -22,12 +22,11 @@ from ckptsim.models.ordering.source import (
     SourceEffect,
 )
 from ckptsim.scenarios.sync import CheckpointLock, FinalDrain, Point, Side, StateKind
-from ckptsim.sim.sync.kinds import KIND_CHECKPOINT
 from ckptsim.sim.sync.oracle.truth import Partition
 from ckptsim.sim.sync.socket import CompleteMessage, EndMessage, Message, StateMessage
-from ckptsim.sim.sync.source.resources import PartitionIds, Resources
-from ckptsim.sim.sync.source.rounds import Rounds
+from ckptsim.sim.sync.source.rounds import PartitionIds, Resources, Rounds
 from ckptsim.sim.sync.source.states import FeedPlan, StateMaker, View
+from ckptsim.sim.sync.vocabulary import KIND_CHECKPOINT
 
 if TYPE_CHECKING:
     from simpy import Event
@@ -83,10 +82,7 @@ class Source:
         self._attempt.run_process(Side.SOURCE, self._close(), self._env.entity("source"))
 
     def crash(self) -> None:
-        """Lose everything that was not written.
-
-        Everything that was is passed on to the destination, then the end.
-        """
+        """Lose everything that was not written. The rest goes to the destination."""
         self.crashed = True
         self._pending.clear()
         for socket in self._attempt.sockets:
@@ -147,7 +143,6 @@ class Source:
         return early
 
     def _hand(self, event: PartitionGenerated | GenerationEnded) -> Generator[Any, Any, None]:
-        """Hand an event of a generation to the core, and await the states in line."""
         effects = self.rounds.step(event)
         accepted = self._carry_out(effects) if effects else None
         if accepted is not None:
@@ -164,7 +159,6 @@ class Source:
         return self._attempt.run_process(Side.SOURCE, reader, entity)
 
     def _end_round(self, plan: FeedPlan, readers: list[Process]) -> Generator[Any, Any, None]:
-        """Await the readers of a round, and the core's word that it is over."""
         for process in readers:
             if process.is_alive:
                 yield process
@@ -315,7 +309,6 @@ class Source:
             self._ended.succeed()
 
     def _flood(self, plan: FeedPlan) -> Generator[Any, Any, None]:
-        """Make many states without records, each by a reader that finds nothing."""
         feed = plan.feed
         count = self._attempt.faults.flood(feed.index, plan.round)
         if not count:
@@ -388,7 +381,6 @@ class Source:
         self.resources.release(socket)
 
     def _close(self) -> Generator[Any, Any, None]:
-        """End every socket once all feeds have ended and their states are out."""
         for process in self._feed_processes:
             if process.is_alive:
                 yield process

@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a message says, per feed: the state's token or None, and the partitions new in it.
-
-    unread: partitions that it claims although their readers are still at work.
-    """
+    """What a message says per feed: token and new partitions. unread: of readers at work."""
 
     tokens: tuple[int | None, ...]
     partitions: tuple[Partition, ...]
@@ -80,7 +77,6 @@ class StateMaker:
     def _spoil(
         self, states: list[SourceState], fault: StateFault, effect: EmitState, view: View
     ) -> None:
-        """Do to a message what a fault plan says."""
         state = states[0]
         match fault:
             case RepeatState():
@@ -95,7 +91,6 @@ class StateMaker:
                 assert_never(fault)
 
     def _mixed(self, effect: EmitState, state: SourceState) -> SourceState:
-        """Make a global state that repeats what a stream's state says."""
         view = View((None,) * len(self._plans), ())
         told = replace(effect, stream=None, kind=StateKind.GLOBAL, count=0, index=None)
         mixed = self._make(told, view)
@@ -153,10 +148,7 @@ class StateMaker:
 
 
 class FeedPlan:
-    """What one feed has left to read in one attempt, cut into rounds of partitions.
-
-    A reader's state is a position: it claims its own partition and all that were planned before.
-    """
+    """What one feed has left to read in one attempt, cut into rounds of partitions."""
 
     def __init__(self, feed: Feed, descriptor: StreamDescriptor | None, base: Intervals) -> None:
         self.feed = feed
@@ -211,10 +203,7 @@ class FeedPlan:
         return token
 
     def absorb(self, token: int) -> tuple[Partition, tuple[Partition, ...]] | None:
-        """Let a state that is new claim the records of its position.
-
-        Returns its partition, and those that it claims before their readers have ended.
-        """
+        """Let a new state claim its records. Return its partition and the unread ones."""
         found = self._new.pop(token, None)
         if found is None:
             return None

@@ -2,5 +2,5 @@
 
 from ckptsim.sim.validate.state.predict import StatePrediction as StatePrediction
 from ckptsim.sim.validate.state.predict import predict_state as predict_state
-from ckptsim.sim.validate.state.score import state_document as state_document
-from ckptsim.sim.validate.state.score import state_lines as state_lines
+from ckptsim.sim.validate.state.predict import state_document as state_document
+from ckptsim.sim.validate.state.predict import state_lines as state_lines

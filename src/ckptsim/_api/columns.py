@@ -13,10 +13,14 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.scenarios.dialect import duration_text
+from ckptsim.sim.extras import extras_explained
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ckptsim.sim.rows import ViolationRow
     from ckptsim.sim.search import Subject
+
 
 _LISTS = ("reached", "not reached")
 _WIDEST = 120
@@ -63,7 +67,6 @@ def aligned(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _ruled(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table as a terminal shows it."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -125,7 +128,6 @@ def _wrapped(text: str, width: int, *, indent: str = "") -> list[str]:
 
 
 def _columns() -> int:
-    """Return the terminal's width, or a fixed one where the output is no terminal."""
     return shutil.get_terminal_size((_WIDEST, 24)).columns if os.isatty(1) else _WIDEST
 
 
@@ -145,10 +147,7 @@ def ran_with(cores: Mapping[str, str], mutant: str | None) -> list[tuple[str, st
 
 
 def setting_of(subject: Subject) -> list[tuple[str, str]]:
-    """Return the lines about settings that differ from the defaults.
-
-    Cores and judged properties.
-    """
+    """Return the lines about settings that differ from the defaults."""
     lines = ran_with(subject.names, subject.mutant)
     judging = subject.judging
     lines += [("not judged", ", ".join(judging.ignore))] if judging.ignore else []
@@ -172,10 +171,7 @@ def violation_text(row: ViolationRow, *, replay: bool = True) -> str:
 
 
 def violation_texts(rows: Iterable[ViolationRow]) -> list[str]:
-    """Return violations as people read them: per property one story, and no story twice.
-
-    Later ones are one line, and the command where that is another one.
-    """
+    """Return violations as people read them: per property one story, and no story twice."""
     told: dict[str, None] = {}
     texts: list[str] = []
     replay = None
@@ -186,3 +182,58 @@ def violation_texts(rows: Iterable[ViolationRow]) -> list[str]:
         texts.append(violation_text(shown, replay=row.replay != replay))
         replay = row.replay
     return texts
+
+
+_NS = "_ns"
+
+
+def tidy(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame with a timedelta64 in place of every column in nanoseconds.
+
+    `duration_ns` becomes `duration`, or `duration_time` where that name is taken.  Where nothing is
+    known there is NaT.
+    """
+    found = {}
+    for column in frame.columns:
+        name = str(column)
+        bare = name.removesuffix(_NS)
+        times = bare != name
+        if times and bare in frame.columns:
+            bare = f"{bare}_time"
+        found[bare] = timedeltas(frame[column]) if times else frame[column]
+    return type(frame)(found, index=frame.index)
+
+
+def timedeltas(values: pd.Series[Any]) -> pd.Series[Any]:
+    """Return nanoseconds, with gaps or without, as timedelta64. Only means are rounded."""
+    import numpy as np
+    import pandas as pd
+
+    rounded = values.round() if values.dtype.kind == "f" else values
+    whole: Any = rounded.astype("Int64").array
+    gaps = np.iinfo(np.int64).min  # numpy's NaT
+    exact = whole.to_numpy("int64", na_value=gaps).view("m8[ns]")
+    return pd.Series(exact, index=values.index, name=values.name)
+
+
+def frame_of_rows(table: str, rows: Sequence[object]) -> pd.DataFrame:
+    """Return rows as a tidy frame, in order. Raises UserError without the extra `sweeps`."""
+    with extras_explained():
+        from ckptsim.analysis.tables.frames import frame_of
+        from ckptsim.analysis.tables.schema import arrow_table
+
+        return tidy(frame_of(table, arrow_table(table, rows)))
+
+
+def frame_of(rows: Sequence[Any], columns: Sequence[str] = ()) -> pd.DataFrame:
+    """Return tuples or dictionaries as a frame. columns: of tuples, or of a frame without rows."""
+    with extras_explained():
+        import pandas as pd
+
+        named = bool(rows) and isinstance(rows[0], dict)
+        return pd.DataFrame(list(rows), columns=None if named else list(columns))
+
+
+def ns_of(value: float | None, unit_ns: int) -> int | None:
+    """Return a time in ns, None where it is not known."""
+    return None if value is None else round(value * unit_ns)

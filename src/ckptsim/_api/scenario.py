@@ -154,10 +154,7 @@ def load(source: str | Path) -> Scenario:
 
 
 def loads(text: str, *, source: str = "text") -> Scenario:
-    """Return the scenario in a TOML text. `source` names the text in errors.
-
-    Raises ScenarioError with every problem found.
-    """
+    """Return the scenario in a TOML text of that name. Raises ScenarioError."""
     return wrapped(scenarios.loads(text, source=source))
 
 
@@ -167,10 +164,7 @@ def dumps(scenario: scenarios.Scenario) -> str:
 
 
 def library() -> Mapping[str, Scenario]:
-    """Return the scenarios that come with the program, by name in alphabetical order.
-
-    A scenario is loaded when it is looked up: `library()["reference"]`, `list(library())`.
-    """
+    """Return the scenarios of the program by name, in alphabetical order, loaded when looked up."""
     return _Library()
 
 
@@ -204,10 +198,7 @@ def wrapped(scenario: scenarios.Scenario, origin: Origin | None = None) -> Scena
 
 
 def parameters(scenario: scenarios.Scenario, options: Mapping[str, Value]) -> dict[str, object]:
-    """Return what options come to, as values by paths of ours.
-
-    Raises ScenarioError with every option that is not known.
-    """
+    """Return what options come to, by paths of ours. Raises ScenarioError."""
     scalars = {n: v for n, v in options.items() if not isinstance(v, Mapping | list | tuple)}
     words = [f"{name}={text_of(value)}" for name, value in scalars.items()]
     tables = {_TABLE.split(path)[0] for path in plain(scenario)}
@@ -246,8 +237,6 @@ def _values(scenario: scenarios.Scenario) -> dict[str, Any]:
 
 
 class _Library(Mapping[str, Scenario]):
-    """The library as a mapping that loads on demand."""
-
     def __getitem__(self, name: str) -> Scenario:
         if name not in all_names():
             raise KeyError(name)

@@ -38,10 +38,7 @@ def subject_of(
     mutant: str | None = None,
     judging: Judging = AS_USUAL,
 ) -> Subject:
-    """Return a scenario with its cores, as `run` and the other verbs take them.
-
-    Raises UserError for a scenario, a slot, a core or a mutant that is not there or does not fit.
-    """
+    """Return a scenario with its cores, as verbs take them. Raises UserError."""
     varied = vary(
         scenario if isinstance(scenario, scenarios.Scenario) else load(scenario), set or {}
     )
@@ -69,10 +66,7 @@ def source_of(
     *,
     allow_commands: bool,
 ) -> Source:
-    """Return what a name means: a scenario, the folder of a find, or the folder of a recording.
-
-    Raises UserError as `subject_of` and `find_of` do, and for a recording with changes.
-    """
+    """Return a scenario, or the folder of a find or of a recording. Raises UserError."""
     if isinstance(found, str | Path):
         place = place_named(str(found))
         if is_find(place):
@@ -85,10 +79,7 @@ def source_of(
 
 
 def cores_of(scenario: scenarios.Scenario, cores: Cores | None) -> dict[str, Factory | str]:
-    """Return slot -> core of what an argument `core` names.
-
-    Raises UserError for texts that name no slot where the scenario has several.
-    """
+    """Return slot -> core of an argument `core`. Raises UserError for a text without its slot."""
     if cores is None or isinstance(cores, Mapping):
         return dict(cores or {})
     texts = [cores] if isinstance(cores, str) else list(cores)
@@ -117,11 +108,7 @@ def check_importable(subject: Subject) -> None:
 
 
 def find_of(folder: Path, *, allowed: bool) -> tuple[Kept, list[str]]:
-    """Return what a folder of `hunt` repeats, and the lines about its imports.
-
-    allowed: start the commands that it names, and import modules that lie in it.
-    Raises UserError for a folder that is damaged, or that needs this leave.
-    """
+    """Return what a folder of `hunt` repeats, and its imports. Raises UserError unless allowed."""
     found = read(folder)
     cores = {slot: str(core) for slot, core in found.subject.cores.items()}
     judging = found.subject.judging
@@ -159,7 +146,6 @@ def _leave(folder: Path, cores: Iterable[str], *, allowed: bool) -> list[str]:
 
 
 def _file_of(module: str) -> Path | None:
-    """Return the file or folder of a module's package, which is not imported for that."""
     found = PathFinder.find_spec(module.partition(".")[0], [str(Path.cwd()), *sys.path])
     if found is None:
         return None

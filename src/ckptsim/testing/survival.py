@@ -17,7 +17,7 @@ from ckptsim.sim.search import Subject, check, shrink
 from ckptsim.sim.search.explore import Corpus, Explored, Explorer, Exploring, explore
 from ckptsim.sim.search.explore.ends import RUN_ENDS
 from ckptsim.sim.search.folder import keep, slug
-from ckptsim.sim.search.harm import with_harm
+from ckptsim.sim.search.hunt import with_harm
 from ckptsim.sim.search.shrink import Run
 from ckptsim.sim.search.trial import Trial, replay_of
 from ckptsim.sim.slots.resolve import only_slot, resolve

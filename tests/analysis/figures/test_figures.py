@@ -22,24 +22,14 @@ from ckptsim.analysis.figures.headline import headline, paired_differences
 from ckptsim.analysis.figures.latency import latency_bands, latency_cdf, latency_parts
 from ckptsim.analysis.figures.recovery import PARTS, SHARE, recovery_parts, recovery_timeline
 from ckptsim.analysis.figures.run.barrier_story import barrier_story, lanes_of
-from ckptsim.analysis.figures.run.timeline import checkpoints_of, scale_of, timeline
 from ckptsim.analysis.figures.style import LINES, svg
 from ckptsim.analysis.figures.swept import evenly, scale_axis, with_axis
 from ckptsim.analysis.figures.theory import against_theory, trade_off
-from ckptsim.analysis.words import time_unit
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.job import Job
 from ckptsim.sim.job.buffers import senders_of
-from ckptsim.sim.rows import CheckpointRow
-from ckptsim.sim.world import load_world, run_world
+from ckptsim.sim.world import run_world
 from tests.analysis import frames
-
-
-def sync_timeline() -> Figure:
-    """Draw the reference sync, in which the destination crashes once."""
-    scenario = by_name("reference")
-    result = run_world(scenario, seed=3, keep_trace=True)
-    return timeline(result.trace, load_world(scenario.link).VOCABULARY, result.checkpoints)
 
 
 def recovery_means() -> pd.DataFrame:
@@ -113,7 +103,6 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     ),
     "recoveries": lambda: recovery_parts(recovery_means(), ["load"]),
     "one recovery": one_recovery,
-    "timeline": sync_timeline,
     "durations": lambda: barriers.durations_over_time(
         frames.barrier_checkpoints(), frames.barrier_parts()
     ),
@@ -192,29 +181,7 @@ def test_axes_have_labels_and_counts_are_shown(drawn: Figure) -> None:
     assert re.search(r"\bn\b", words) or is_timeline
 
 
-def test_a_late_short_window_counts_from_near_its_begin() -> None:
-    """An axis counts from a round instant where zero would make all its digits alike."""
-    second = 10**9
-    assert scale_of(0, 60 * second) == (time_unit([60 * second]), 0)
-    unit, origin_ns = scale_of(2_399 * second + 998_500_000, 2_400 * second + 1_500_000)
-    assert (unit.name, origin_ns) == ("ms", 2_399 * second)
-    scenario = by_name("reference")
-    result = run_world(scenario, seed=3, keep_trace=True)
-    end = max(int(entry[0]) for entry in result.trace)
-    late = timeline(
-        result.trace,
-        load_world(scenario.link).VOCABULARY,
-        result.checkpoints,
-        window_ns=(end - end // 100, end),
-    )
-    [ax] = late.axes
-    assert " since " in ax.get_xlabel()
-    labels = [label.get_text() for label in ax.get_xticklabels()]
-    assert len(set(labels)) == len(labels)
-    assert not ax.xaxis.get_offset_text().get_text()
-
-
-@pytest.mark.parametrize("name", ["cdf", "timeline"])
+@pytest.mark.parametrize("name", ["cdf", "heat map"])
 def test_the_same_figure_has_the_same_bytes(name: str) -> None:
     """A figure is a function of its data: no clock, no random names."""
     assert svg(FIGURES[name]()) == svg(FIGURES[name]())
@@ -327,43 +294,3 @@ def test_a_channel_stands_still_from_its_barrier_to_the_last_one() -> None:
     (ax,) = barrier_story(trace, senders, 3).axes
     (bar,) = [patch for patch in ax.patches if patch.get_width() > 0]
     assert (bar.get_x(), bar.get_width()) == (20.0, 10.0)
-
-
-def test_the_checkpoint_in_focus_is_never_left_out() -> None:
-    """However many checkpoints overlap, the one that the picture is about is drawn and outlined."""
-    rows = [
-        CheckpointRow(
-            run_key="k", scope="s", checkpoint_id=number, attempt=1, kind="state",
-            status="completed", reason=None, triggered_ns=number, completed_ns=1000 + number,
-            duration_ns=1000,
-        )
-        for number in range(40)
-    ]  # fmt: skip
-    vocabulary = load_world("ordering").VOCABULARY
-    for focus in (rows[0], rows[39]):
-        [lane] = checkpoints_of(rows, [2000], (0, 2000), focus)
-        shown = [bar for row in lane.rows for bar in row]
-        assert [bar.text for bar in shown if bar.is_focus] == [str(focus.checkpoint_id)]
-        assert lane.left_out > 0
-        (ax,) = timeline([], vocabulary, rows, window_ns=(0, 2000), focus=focus).axes
-        outlines = [patch for patch in ax.patches if patch.get_facecolor()[3] == 0]
-        assert len(outlines) == 1
-
-
-def test_texts_of_faults_have_lines_of_their_own() -> None:
-    """Faults at any distance from each other have texts that do not meet."""
-    vocabulary = load_world("ordering").VOCABULARY
-    kind = next(name for name, telling in vocabulary.items() if telling.always)
-    sample = next(
-        entry
-        for seed in range(1, 9)
-        for entry in run_world(by_name("reference"), seed=seed, keep_trace=True).trace
-        if entry[1] == kind
-    )
-    trace = [(at, *sample[1:]) for at in (100, 180, 460, 520, 900)]
-    figure = timeline(trace, vocabulary, [], window_ns=(0, 1000))
-    FigureCanvasAgg(figure).draw()
-    notes = [text for text in figure.findobj(Annotation) if text.get_text()]
-    boxes = [note.get_window_extent().padded(-1) for note in notes]
-    assert len(notes) == 5
-    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))

@@ -31,7 +31,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("width", [1400, 800, 400])
 def test_no_label_is_cut_off_or_covered(page: Path, tmp_path: Path, width: int) -> None:
     """At each width all texts of all figures are inside of them and apart from each other."""
-    found, console = look(page, tmp_path, width=width)
+    found, console = look(page, width=width)
     assert console == []
     assert found["page"] <= found["width"], "the page is wider than the window"
     figures: dict[str, list[dict[str, Any]]] = defaultdict(list)
@@ -60,7 +60,7 @@ def overlap(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 def test_letters_can_be_read_on_a_narrow_screen(page: Path, tmp_path: Path) -> None:
     """At 400 pixels the labels of headline figures are at least 7 pixels high."""
-    found, _ = look(page, tmp_path, width=400)
+    found, _ = look(page, width=400)
     heads = [text for text in found["texts"] if "-answer-" in text["figure"]]
     assert heads
     assert min(8 * text["scale"] for text in heads) >= 7
@@ -82,7 +82,7 @@ def test_the_page_of_variants_can_be_read_on_a_narrow_screen(tmp_path: Path) -> 
       const range = document.createRange(); range.selectNodeContents(cell);
       return range.getClientRects().length;
     });"""
-    shown, console = look(tmp_path / "variants.html", tmp_path, width=400, action=action)
+    shown, console = look(tmp_path / "variants.html", width=400, action=action)
     assert console == []
     assert shown["page"] <= shown["width"]
     assert shown["boxes"] == 4
@@ -124,7 +124,7 @@ def test_buttons_do_what_they_say(page: Path, tmp_path: Path) -> None:
     found.opened = document.getElementById(link.getAttribute("href").slice(1)).open;
     found.sticky = getComputedStyle(document.querySelector("nav")).position;
     """
-    found, console = look(page, tmp_path, width=1400, action=action)
+    found, console = look(page, width=1400, action=action)
     assert console == []
     assert found["up"] == sorted(found["up"])
     assert found["down"] == sorted(found["up"], reverse=True)

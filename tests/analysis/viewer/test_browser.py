@@ -35,9 +35,9 @@ def page_of(folder: Path, *names: str) -> Path:
     return path
 
 
-def acted(folder: Path, page: Path, script: str, *, width: int = 1280) -> dict[str, Any]:
+def acted(page: Path, script: str, *, width: int = 1280) -> dict[str, Any]:
     """Do something on a page. Return what the script has put into `found`."""
-    found, console = look(page, folder, width=width, action=PRESS + script)
+    found, console = look(page, width=width, action=PRESS + script)
     assert console == []
     assert found["errors"] == []
     return found
@@ -62,7 +62,7 @@ def test_a_page_opens_without_a_message(tmp_path: Path, names: tuple[str, ...]) 
       found.title = document.getElementById("title").textContent;
     """
     for width in (1280, 400):
-        found = acted(tmp_path, page_of(tmp_path, *names), script, width=width)
+        found = acted(page_of(tmp_path, *names), script, width=width)
         assert int(found["drawn"]) >= 1
         assert names[0] in found["title"]
         assert found["page"] <= found["width"] + 1
@@ -80,7 +80,7 @@ def test_keys_step_through_events_and_checkpoints(tmp_path: Path) -> None:
       press("+"); await waits(); found.hash = location.hash;
       press("Escape"); found.event = page.state.event;
     """
-    found = acted(tmp_path, page_of(tmp_path, "back_pressure_aligned"), script)
+    found = acted(page_of(tmp_path, "back_pressure_aligned"), script)
     assert found["first"] is not None
     assert "checkpoint" in found["text"]
     assert found["causes"] >= 1
@@ -99,7 +99,7 @@ def test_an_address_selects_what_it_names(tmp_path: Path) -> None:
       found.chosen = document.querySelector("tr.chosen button").textContent;
       location.hash = "#c=3&e=999999&t=5-1"; await waits(); found.after = page.state.event;
     """
-    found = acted(tmp_path, page_of(tmp_path, "back_pressure_aligned"), script)
+    found = acted(page_of(tmp_path, "back_pressure_aligned"), script)
     assert found["state"]["checkpoint"] == "3"
     assert found["state"]["event"] == 60
     assert (found["state"]["from"], found["state"]["until"]) == (2_300_000_000, 3_100_000_000)
@@ -120,7 +120,7 @@ def test_a_click_selects_an_event_with_its_causes(tmp_path: Path) -> None:
       document.querySelector("#causes button").click();
       found.before = document.getElementById("event").textContent;
     """
-    found = acted(tmp_path, page_of(tmp_path, "back_pressure_aligned"), script)
+    found = acted(page_of(tmp_path, "back_pressure_aligned"), script)
     assert "slow[1]" in found["event"]
     assert found["lit"] > 3
     assert found["before"] != found["event"]
@@ -134,7 +134,7 @@ def test_a_filter_keeps_the_events_with_its_words(tmp_path: Path) -> None:
       input.dispatchEvent(new Event("input")); press("0"); await waits();
       found.texts = [...document.querySelectorAll("#list button")].map((one) => one.textContent);
     """
-    found = acted(tmp_path, page_of(tmp_path, "back_pressure_aligned"), script)
+    found = acted(page_of(tmp_path, "back_pressure_aligned"), script)
     assert len(found["texts"]) == 8
     assert all("slow[0]" in text for text in found["texts"])
 
@@ -168,7 +168,7 @@ def test_vertices_of_many_subtasks_are_folded(tmp_path: Path) -> None:
       found.folded = heights(); click(); found.open = heights(); found.hash = location.hash;
       click(); found.again = heights();
     """
-    found = acted(tmp_path, path, script)
+    found = acted(path, script)
     assert max(found["folded"][1:]) < 2
     assert min(found["open"][1:41]) >= 12
     assert max(found["open"][41:]) < 2
@@ -199,9 +199,7 @@ def test_a_page_of_500_subtasks_is_small_and_quick(tmp_path: Path) -> None:
     path = tmp_path / "view.html"
     path.write_text(view_page([view_of_run(Subject(scenario=scenario))]), encoding="utf-8")
     assert path.stat().st_size < 5_000_000
-    found = acted(
-        tmp_path, path, f"{COUNT} found.moving = frame(true); found.still = frame(false);"
-    )
+    found = acted(path, f"{COUNT} found.moving = frame(true); found.still = frame(false);")
     assert found["moving"] < 12_000
     assert found["still"] < 30_000
 
@@ -218,7 +216,7 @@ def test_a_recording_draws_bars_and_says_what_is_missing(tmp_path: Path) -> None
       for (let n = 0; n < data.length; n += 4) seen.add(data.slice(n, n + 3).join());
       found.colours = seen.size;
     """
-    found = acted(tmp_path, path, script)
+    found = acted(path, script)
     assert found["says"] is False
     assert found["colours"] > 6
 

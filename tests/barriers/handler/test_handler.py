@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from ckptsim.models.barriers import RemoteInputChannel, SharedStateWriter
+from ckptsim.models.barriers import channel_state as writer_events
 from ckptsim.models.barriers.barrier import Barrier, OptionKind, select_kind
-from ckptsim.models.barriers.channel_state import events as writer_events
 from ckptsim.models.barriers.channels import NetworkEffect, PersisterStatus, PersistInput
 from ckptsim.models.barriers.handler import (
     AllBarriers,
@@ -19,7 +19,7 @@ from ckptsim.models.barriers.handler import (
     make_handler,
 )
 from ckptsim.models.barriers.handler import events as handler_events
-from ckptsim.models.barriers.handler.clock import AlignmentClock
+from ckptsim.models.barriers.handler.machine import AlignmentClock
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.core import ProtocolError
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from ckptsim.models.barriers import channel_state as writer_events
 from ckptsim.models.barriers.barrier import Barrier, OptionKind
 from ckptsim.models.barriers.channel_state import SharedStateWriter, handle_bytes
-from ckptsim.models.barriers.channel_state import events as writer_events
 from ckptsim.models.barriers.handler import HandlerKind
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.barriers.subtask import SubtaskCheckpoints

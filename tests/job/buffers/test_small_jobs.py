@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from ckptsim.models.barriers import RemoteInputChannel
-from ckptsim.models.barriers.channels.persister import PersisterStatus
+from ckptsim.models.barriers.channels.network import PersisterStatus
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.generators.varying import around
 from ckptsim.sim.job.buffers.restoring import redistribution

@@ -1,7 +1,7 @@
 """The host of the shared writer of channel state, with a storage that a test holds in its hand."""
 
 from ckptsim.models.barriers import SharedStateWriter
-from ckptsim.models.barriers.channel_state import events as writer_events
+from ckptsim.models.barriers import channel_state as writer_events
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.barriers.subtask import events as subtask_events
 from ckptsim.sim.job.control.task.channel_state import ChannelStateHost

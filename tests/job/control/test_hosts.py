@@ -9,7 +9,7 @@ from ckptsim.models.barriers import EndOfData
 from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.lifecycle import TaskKind, TaskLifecycle, TaskParameters
-from ckptsim.sim.conform.scripted_task import ScriptedTask
+from ckptsim.sim.conform.final_checkpoint import ScriptedTask
 from ckptsim.sim.slots import OURS
 
 TWO_INPUTS = TaskParameters(kind=TaskKind.NON_SOURCE, gate_channels=(2,), checkpointing=False)

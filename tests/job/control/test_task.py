@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from ckptsim.models import lifecycle
 from ckptsim.models.barriers import EndOfData
+from ckptsim.sim.conform.final_checkpoint import ScriptedTask
 from ckptsim.sim.conform.final_checkpoint import run as run_vector
-from ckptsim.sim.conform.scripted_task import ScriptedTask
 from ckptsim.sim.slots import OURS, ProtocolCores
 from tests.conform.test_indifference import vectors
 from tests.mutants import MUTANTS

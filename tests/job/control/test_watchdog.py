@@ -120,14 +120,15 @@ class ToldPlane:
         self.found.append((self.env.now, name, says))
 
 
+_CHAIN = "a waits for a record from b; b itself waits for nothing, and does not act."
+
+
 def test_records_that_nobody_processes_are_told_once_and_the_end_comes_later() -> None:
     """Who waits for whom is in the sentence. The run continues until its end is hopeless."""
     plane = ToldPlane(records=True)
     plane.env.run()
     says = "no record was processed for 0.1 us, but work remains: "
-    assert plane.found == [
-        (100, "job_ends", f"{says}a waits for a record from b; b waits for nobody.")
-    ]
+    assert plane.found == [(100, "job_ends", f"{says}{_CHAIN}")]
     assert plane.ended_ns == 400
 
 
@@ -173,7 +174,7 @@ def test_only_when_all_data_have_ended_the_final_checkpoint_is_overdue(other: Ta
     plane.env.call_at(250, 0, plane.env.entity("watch"), plane.look)
     plane.env.run(until=plane.env.timeout(300))
     says = "all data ended, and for 0.25 us nothing happened, but work remains: "
-    expected = [(250, "job_ends", f"{says}a waits for a record from b; b waits for nobody.")]
+    expected = [(250, "job_ends", f"{says}{_CHAIN}")]
     assert plane.found == (expected if other is TaskState.CLOSED else [])
 
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.generators.situations import has
+from ckptsim.scenarios.generators.options import has
 from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.graph import Graph

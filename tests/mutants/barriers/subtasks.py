@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ckptsim.models.barriers import channel_state as writer_events
 from ckptsim.models.barriers.channel_state import SharedStateWriter
-from ckptsim.models.barriers.channel_state import events as writer_events
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.barriers.subtask import SubtaskCheckpoints
 from ckptsim.models.barriers.subtask import events as subtask_events

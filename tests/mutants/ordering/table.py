@@ -9,9 +9,9 @@ describe them.
 from __future__ import annotations
 
 from ckptsim.models import ordering
-from ckptsim.models.ordering.effects import Effect
-from ckptsim.models.ordering.inference import Inference
+from ckptsim.models.ordering.events import Effect
 from ckptsim.models.ordering.lifecycle import Lifecycle
+from ckptsim.models.ordering.terms import Inference
 from ckptsim.sim.mutants import shown
 from ckptsim.sim.mutants.mutant import Mutant, by_name
 from tests.mutants.ordering import upstream

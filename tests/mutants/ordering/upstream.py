@@ -27,8 +27,8 @@ from ckptsim.models.ordering import (
     StreamDescriptor,
     release,
 )
-from ckptsim.models.ordering.effects import Effect, ReleaseStatistics
-from ckptsim.models.ordering.inference import Inference
+from ckptsim.models.ordering.events import Effect, ReleaseStatistics
+from ckptsim.models.ordering.terms import Inference
 
 
 def levels_sum(ledger: release.Ledger, identity: CheckpointId) -> int:

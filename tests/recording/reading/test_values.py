@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ckptsim.sim.recording import values
+from ckptsim.sim.recording import answers as values
 
 MS = 1_000_000
 

@@ -24,7 +24,7 @@ from ckptsim.scenarios.sync import (
 )
 from ckptsim.sim.kernel import Streams
 from ckptsim.sim.search.explore import run as run_module
-from ckptsim.sim.search.explore.corpus import evenly
+from ckptsim.sim.search.explore.explore import evenly
 from ckptsim.sim.search.explore.run import LIBRARY_EVERY
 from ckptsim.sim.search.trial import Trial
 from ckptsim.sim.world import run_world

@@ -9,10 +9,10 @@ from ckptsim.sim.kernel import Environment
 from ckptsim.sim.sync.destination.uploads import StateMemory
 from ckptsim.sim.sync.intervals import IntervalSet, shown, size
 from ckptsim.sim.sync.oracle.truth import Feed
-from ckptsim.sim.sync.platform import Platform
 from ckptsim.sim.sync.socket import Socket
-from ckptsim.sim.sync.source.resources import Resources
+from ckptsim.sim.sync.source.rounds import Resources
 from ckptsim.sim.sync.source.states import FeedPlan
+from ckptsim.sim.sync.world import Platform
 from ckptsim.sim.world import run_world
 from tests.sync.parts.test_socket import SLOW
 from tests.sync.support import changed, library

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.models.barriers.channel_state import events as writer_events
+from ckptsim.models.barriers import channel_state as writer_events
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.lifecycle import EndMode, OperatorState, TaskState
 from ckptsim.models.lifecycle import events as lifecycle_events

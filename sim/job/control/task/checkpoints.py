@@ -20,8 +20,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, assert_never
 
+from ckptsim.models.barriers import channel_state as writer_events
 from ckptsim.models.barriers.barrier import Barrier, CancellationMarker
-from ckptsim.models.barriers.channel_state import events as writer_events
 from ckptsim.models.barriers.channels import network as channel_effects
 from ckptsim.models.barriers.subtask import events as subtask_events
 from ckptsim.sim.job.events import of_tasks

@@ -7,11 +7,13 @@ channel, or an instant of the task, says when that is.
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from ckptsim.models.barriers.barrier import Announcement, NetworkEvent
 from ckptsim.sim.job.buffers.compiled.columns import clock, counts, gate, task, writer
 from ckptsim.sim.job.buffers.output import Slice
-from ckptsim.sim.job.oracle.buffers.channels import BufferChannel
+from ckptsim.sim.job.oracle.channels import ChannelOracle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,9 +22,88 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.compiled.channel import CompiledChannel, CompiledGate
     from ckptsim.sim.job.buffers.compiled.output import CompiledWriter
     from ckptsim.sim.job.buffers.compiled.task import CompiledTask
-    from ckptsim.sim.job.oracle.buffers.journal import KernelNotes
+    from ckptsim.sim.job.oracle.buffers.counts import KernelNotes, Note
     from ckptsim.sim.job.oracle.tasks import TaskOracle
     from ckptsim.sim.job.oracle.view import Violate
+
+
+_NOTHING: deque[Any] = deque(maxlen=0)
+
+
+class BufferChannel(ChannelOracle):
+    """A channel of buffers. restored: sizes to be sent of restored in-flight data, oldest first."""
+
+    restored: deque[int] = _NOTHING
+
+    def expect(self, sizes: Iterable[int]) -> None:
+        """Expect that data of these sizes is sent first: a checkpoint has it in flight."""
+        self.restored = deque(sizes)
+
+    def recovery_ended(self) -> None:
+        """Check that all of it was sent."""
+        if self.restored:
+            self.violate("order_is_kept", "says that its state has ended before it has")
+
+    def check_restored(self, amount: int) -> None:
+        """Check that what a checkpoint has in flight is sent first, piece by piece."""
+        if self.restored and (expected := self.restored.popleft()) != amount:
+            says = f"sends {amount} bytes where its checkpoint has {expected} in flight"
+            self.violate("order_is_kept", says)
+
+
+class SliceChannel(BufferChannel):
+    """A channel of the reference, which counts its elements.  note: for its journal."""
+
+    def __init__(
+        self, sender: TaskOracle, receiver: TaskOracle, *, keeps_order: bool, pulled: bool
+    ) -> None:
+        super().__init__(sender, receiver, keeps_order=keeps_order, pulled=pulled)
+        self.note: Note | None = None
+        self._sent_amount = self._taken_amount = 0
+        self._on_way: deque[Slice] = deque()
+
+    @property
+    def sent_amount(self) -> int:
+        """How many bytes have left the sender."""
+        return self._sent_amount
+
+    @property
+    def taken_amount(self) -> int:
+        """How many bytes have come to the task."""
+        return self._taken_amount
+
+    def sent(self, element: object, /) -> None:
+        """Check an element that leaves the sender."""
+        if self.note is not None:
+            self._tell(self.note, "sends", element)
+        super().sent(element)
+
+    def taken(self, element: object, /, *, priority: bool = False) -> None:
+        """Check an element that the task takes."""
+        if self.note is not None:
+            self._tell(self.note, "delivers", element)
+        super().taken(element, priority=priority)
+
+    @staticmethod
+    def _tell(note: Note, what: str, element: Any) -> None:
+        if not isinstance(element, NetworkEvent):
+            note(what, (element.bytes, element.records))
+        elif not isinstance(element, Announcement):  # a kernel logs the barrier alone
+            note(what, str(element))
+
+    def data_sent(self, element: Slice) -> None:
+        """Count a slice."""
+        self._sent_amount += element.bytes
+        self.check_restored(element.bytes)
+        self._on_way.append(element)
+
+    def data_taken(self, element: Slice) -> None:
+        """Check that slices are taken in the order of sending."""
+        self._taken_amount += element.bytes
+        expected = self._on_way.popleft() if self._on_way else None
+        if expected is not element:
+            self.violate("order_is_kept", f"hands {element.bytes} bytes over out of turn")
+
 
 _WRONG = {
     counts.NO_CREDIT: "sends data without credit",
@@ -95,11 +176,7 @@ class CountedChannel(BufferChannel):
 
 
 class CountedPool:
-    """The segments of an output's pool that are out.
-
-    place: of the output at its task.  most: segments that may be out at once. most_per_channel: of
-    one channel.
-    """
+    """The segments of an output's pool that are out, at most `most`, `most_per_channel` of one."""
 
     def __init__(
         self,

@@ -79,7 +79,6 @@ class BufferInvariants:
     # Records ----------------------------------------------------------------------------------
 
     def _check_records(self, task: Task) -> None:
-        """A task has processed what it has read, and each output has got as much."""
         if task.gates:
             self._check_inputs(task)
         vertex = next(one for one in self._world.model.vertices if one.name == task.name)
@@ -107,7 +106,6 @@ class BufferInvariants:
             self._lost(f"{task.entity.name} has read {read} bytes as {done} records")
 
     def _check_outputs(self, task: Task) -> None:
-        """What a task has written has been sent or lies in its queues."""
         written, pools = self._written_bytes(task), self._pools.get(task.number, ())
         for writer, pool in zip(task.writers, pools, strict=True):
             # The record under way may lack a buffer.
@@ -147,10 +145,7 @@ class BufferInvariants:
     # Buffers ----------------------------------------------------------------------------------
 
     def _check_pool(self, writer: RecordWriter, count: Lent, *, task: Task, seen: int) -> None:
-        """As many segments are out as are in queues, except for those that a local reader holds.
-
-        seen: segments in the queues of an output.
-        """
+        """Check that as many segments are out as queues and local readers hold."""
         pool = writer.pool
         remote = not any(_is_local(one) for one in writer.subpartitions)
         booked = pool.size - pool.free + pool.overdraft
@@ -159,7 +154,6 @@ class BufferInvariants:
             self._violate("buffers_are_accounted_for", f"{says}, {booked} by the pool's own count")
 
     def _check_gate(self, gate: InputGate) -> None:
-        """Every floating buffer is free, borrowed or filled."""
         floating = self._floating[gate.task.number, gate.index]
         found = gate.floating_free + floating.filled + sum(c.floating for c in gate.channels)
         for channel in gate.channels:
@@ -172,11 +166,7 @@ class BufferInvariants:
 
 
 def _whole_records(channel: Channel, size: int, count: int) -> tuple[int, int]:
-    """Return how many records these bytes are, and the rest of them.
-
-    count: how many they should be.  Records that are not of one size are as many as they should be
-    if their bytes are. Of those that a restart has put back no one knows the bytes of each.
-    """
+    """Return how many records, of `count` expected, these bytes are, and the rest."""
     end = channel.subpartition
     sizes, restored = end.writer.sizes, end.restored
     if sizes.is_steady:
@@ -188,6 +178,5 @@ def _whole_records(channel: Channel, size: int, count: int) -> tuple[int, int]:
 
 
 def _is_local(subpartition: Subpartition) -> bool:
-    """Return whether both ends of a channel are on one task manager."""
     receiver = subpartition.input_channel.gate.task
     return subpartition.owner.spec.task_manager == receiver.spec.task_manager

@@ -1,4 +1,8 @@
-"""Pools and channels that tell the oracle what they do: the same behaviour, counted once more."""
+"""Pools and channels of a job on buffers as the oracle observes them, and as plain ones.
+
+Data move too often for an event each, so what passes through a channel is seen by channels of an
+observed kind.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,16 @@ from ckptsim.sim.job.buffers.input import LocalChannel, RemoteChannel
 from ckptsim.sim.job.buffers.output import LocalBufferPool, Slice
 
 if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.compiled import CompiledDriver
+    from ckptsim.sim.job.buffers.compiled.channel import CompiledChannel
+    from ckptsim.sim.job.buffers.compiled.followers import Follower
+    from ckptsim.sim.job.buffers.compiled.output import CompiledWriter
     from ckptsim.sim.job.buffers.input import InputGate, Wire
-    from ckptsim.sim.job.buffers.output import Element, Subpartition
-    from ckptsim.sim.job.oracle.buffers.channels import SliceChannel
+    from ckptsim.sim.job.buffers.output import Element, Route, Subpartition
+    from ckptsim.sim.job.buffers.tasks import Task
+    from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.job.graph import OutputSpec
+    from ckptsim.sim.job.oracle.buffers.counted import SliceChannel
     from ckptsim.sim.job.oracle.buffers.counts import CreditCount, PoolCount
     from ckptsim.sim.kernel import Entity, Environment
 
@@ -38,7 +49,20 @@ class ObservedPool(LocalBufferPool):
         super().recycle(channel)
 
 
-class ObservedRemoteChannel(RemoteChannel):
+class _Recovering:
+    __slots__ = ()
+    _oracle: SliceChannel
+
+    def recovered(self, slice_: Slice) -> None:
+        """Note recovered data: it counts as sent, before anything that the sender sends."""
+        self._oracle.sent(slice_)
+
+    def handed_over(self, slice_: Slice) -> None:
+        """Note that the task has taken recovered data."""
+        self._oracle.taken(slice_)
+
+
+class ObservedRemoteChannel(_Recovering, RemoteChannel):
     """A channel over the network with counted buffers and credits."""
 
     __slots__ = ("_count", "_oracle")
@@ -84,14 +108,6 @@ class ObservedRemoteChannel(RemoteChannel):
         self._count.credited(count)
         super()._add_credit(count)
 
-    def recovered(self, slice_: Slice) -> None:
-        """Note recovered data: it counts as sent, before anything that the sender sends."""
-        self._oracle.sent(slice_)
-
-    def handed_over(self, slice_: Slice) -> None:
-        """Note that the task has taken recovered data."""
-        self._oracle.taken(slice_)
-
     def resume(self) -> None:
         """Let the sender continue after a blocking event."""
         self._oracle.told_to_resume()
@@ -124,7 +140,7 @@ class ObservedRemoteChannel(RemoteChannel):
         return element
 
 
-class ObservedLocalChannel(LocalChannel):
+class ObservedLocalChannel(_Recovering, LocalChannel):
     """A channel inside a task manager that shows what goes through it."""
 
     __slots__ = ("_oracle",)
@@ -150,14 +166,6 @@ class ObservedLocalChannel(LocalChannel):
             self._oracle.taken(element, priority=priority)
         return element
 
-    def recovered(self, slice_: Slice) -> None:
-        """Note recovered data: it counts as sent, before anything that the sender sends."""
-        self._oracle.sent(slice_)
-
-    def handed_over(self, slice_: Slice) -> None:
-        """Note that the task has taken recovered data."""
-        self._oracle.taken(slice_)
-
     def resume(self) -> None:
         """Let the sender continue after a blocking event."""
         self._oracle.told_to_resume()
@@ -166,3 +174,62 @@ class ObservedLocalChannel(LocalChannel):
     def _resumed(self) -> None:
         self._oracle.resumed()
         super()._resumed()
+
+
+class BufferObserver:
+    """Makes plain pools and channels. follows: how the kernel counts (`columns/clock.py`)."""
+
+    follows = 0
+
+    def __init__(self, world: DataflowWorld) -> None:
+        del world
+
+    def pool(
+        self, task: Task, name: str, *, burst_bytes: int, least_segment_bytes: int, **settings: Any
+    ) -> LocalBufferPool:
+        """Make the pool of a task's next output.
+
+        name: of the output. burst_bytes: of all records that come of one. least_segment_bytes: of
+        the smallest segment that there can be.
+        """
+        del task, name, burst_bytes, least_segment_bytes
+        return LocalBufferPool(**settings)
+
+    def route(self, task: Task, output: OutputSpec, route: Route) -> None:
+        """Note how the records of a task's next output are distributed."""
+
+    def remote(
+        self, subpartition: Subpartition, gate: InputGate, wire: Wire, *, exclusive: int
+    ) -> RemoteChannel:
+        """Make a channel over the network."""
+        return RemoteChannel(subpartition, gate, wire, exclusive=exclusive)
+
+    def local(
+        self, env: Environment, entity: Entity, subpartition: Subpartition, gate: InputGate
+    ) -> LocalChannel:
+        """Make a channel inside a task manager."""
+        return LocalChannel(env, entity, subpartition, gate)
+
+    # A kernel has pools and channels of its own, and logs their events -----------------------
+
+    def logged_pool(self, writer: CompiledWriter, name: str, **settings: Any) -> None:
+        """Note a pool of the kernel. settings: as of `pool`."""
+
+    def logged(self, channel: CompiledChannel, *, exclusive: int, is_local: bool) -> None:
+        """Note a channel of the kernel."""
+
+    def follower(self, driver: CompiledDriver) -> Follower | None:
+        """Return what learns the log of the attempt's kernel, None for no one."""
+        del driver
+        return None
+
+    # The run ----------------------------------------------------------------------------------
+
+    def look(self) -> None:
+        """Look at what must hold at every instant, now and then."""
+
+    def end(self, *, ended: bool) -> None:
+        """Look at the end of the run. ended: every task has FINISHED."""
+
+    def check_contents(self) -> None:
+        """Look at what state and output of a job that has ended hold."""

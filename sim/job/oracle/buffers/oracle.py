@@ -15,23 +15,28 @@ from ckptsim.scenarios.job import Partitioner
 from ckptsim.sim.job.buffers.compiled.columns import clock
 from ckptsim.sim.job.events import Listener, of_job
 from ckptsim.sim.job.graph import Graph
-from ckptsim.sim.job.oracle.buffers.channels import SliceChannel
 from ckptsim.sim.job.oracle.buffers.counted import (
     CountedChannel,
     CountedGate,
     CountedPool,
     CountsFollower,
+    SliceChannel,
     tell_of_records_after,
 )
-from ckptsim.sim.job.oracle.buffers.counts import CreditCount, GateCount, PoolCount
+from ckptsim.sim.job.oracle.buffers.counts import (
+    CreditCount,
+    GateCount,
+    Journal,
+    KernelNotes,
+    PoolCount,
+)
 from ckptsim.sim.job.oracle.buffers.invariants import BufferInvariants, Filled, Lent
-from ckptsim.sim.job.oracle.buffers.journal import Journal, KernelNotes
 from ckptsim.sim.job.oracle.buffers.observed import (
+    BufferObserver,
     ObservedLocalChannel,
     ObservedPool,
     ObservedRemoteChannel,
 )
-from ckptsim.sim.job.oracle.buffers.observer import BufferObserver
 from ckptsim.sim.job.oracle.buffers.screen import CountsScreen
 from ckptsim.sim.job.oracle.buffers.view import BufferView
 from ckptsim.sim.job.oracle.job import JobOracle
@@ -78,10 +83,7 @@ def _bounds(
 
 
 class BufferOracle(BufferObserver, Listener):
-    """Checks what must hold of jobs, and of their buffers.
-
-    job: checks what does not concern buffers.  journal: of all attempts, where one is kept.
-    """
+    """Checks what must hold of jobs (`job`) and of their buffers. journal: of all attempts."""
 
     def __init__(self, world: DataflowWorld, *, journal: Journal | None = None) -> None:
         self.journal = journal
@@ -306,10 +308,7 @@ class BufferOracle(BufferObserver, Listener):
     # The run ----------------------------------------------------------------------------------
 
     def look(self) -> None:
-        """Check what must hold at every instant, and that an attempt that runs does something.
-
-        A buffer that is lost stays lost, so buffers are counted now and then, and at the end.
-        """
+        """Check what must hold at every instant, and that a running attempt does something."""
         self._looks += 1
         if self.journal is not None or self._looks % _COUNTED_EVERY == 0:
             self._look_at_buffers()

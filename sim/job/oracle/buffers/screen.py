@@ -127,7 +127,6 @@ class CountsScreen:
         return not ((booked != out) | at_reader).any()
 
     def _gates_hold(self, rows: Memory, counted: Memory) -> bool:
-        """Every floating buffer is free, borrowed or filled."""
         gates = rows_of(self._driver.m, self._driver.tables.gates, gate.WIDTH)
         borrowed = rows[:, channel.FLOATING_FREE]
         ended = (counted[:, counts.FLAGS] & counts.OVER) != 0

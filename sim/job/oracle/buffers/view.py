@@ -6,26 +6,52 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ckptsim.scenarios.job import VertexKind
 from ckptsim.sim.job.buffers.compiled.columns import counts
 from ckptsim.sim.job.buffers.kinds import State
-from ckptsim.sim.job.buffers.output import Selectivity
+from ckptsim.sim.job.buffers.output import Channels, Route, Selectivity
 from ckptsim.sim.job.buffers.state import BUFFER_HEADER_BYTES
 from ckptsim.sim.job.buffers.watched import bytes_ns, message_ns, writing_ns
-from ckptsim.sim.job.oracle.buffers.recount import Counts, Recount
 from ckptsim.sim.job.oracle.view import NOTHING, Contents, Held, PlaneView
 
 if TYPE_CHECKING:
-    from ckptsim.models.barriers.channels.persister import Persister
+    from ckptsim.models.barriers.channels.network import Persister
     from ckptsim.scenarios.job import Vertex
     from ckptsim.sim.job.buffers.output import Route, Subpartition
     from ckptsim.sim.job.buffers.state import Span
     from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
+
+
+Counts: TypeAlias = NDArray[np.int64]
+_BLOCK = 4096
+
+
+class Recount:
+    """Follows one output's route apart from its writer. broadcast: counted as one channel."""
+
+    def __init__(self, route: Route, channels: int) -> None:
+        self._route = route.again()
+        self._counts = np.zeros(channels, dtype=np.int64)
+        self._counted = 0
+        self._block: Channels = np.zeros(0, dtype=np.int16)
+
+    def records(self, emitted: int) -> Counts:
+        """Return how many of the first `emitted` records each channel got, until the next call."""
+        while self._counted < emitted:
+            if not len(self._block):
+                self._block = self._route.block(_BLOCK)
+            part = self._block[: emitted - self._counted]
+            self._block = self._block[len(part) :]
+            self._counts += np.bincount(part, minlength=len(self._counts))
+            self._counted += len(part)
+        return self._counts
+
 
 # So many messages, one after the other, and one of them has come.  Assumption: as on records.
 _MESSAGES = 4
@@ -79,10 +105,7 @@ class BufferView(PlaneView):
         return task.entity.name
 
     def written(self, task: Task) -> list[int]:
-        """Return what a task has written so far, per output, counted from its keys alone.
-
-        What a restart has put back there was written before.
-        """
+        """Return what a task has written so far, per output, counted from its keys alone."""
         found: list[int] = self._written(task).tolist()
         return found
 
@@ -192,11 +215,7 @@ class BufferView(PlaneView):
         return total
 
     def output(self, vertex: Vertex) -> Contents | None:
-        """Return the committed output of a sink.
-
-        Copies of state that a rescale has made count as if each had been written again: they are
-        expected in the state, and no one writes them.
-        """
+        """Return a sink's committed output. Copies that a rescale made count as written again."""
         if vertex.kind is not VertexKind.SINK:
             return None
         external = self.world.control.sinks.external

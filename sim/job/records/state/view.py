@@ -16,7 +16,7 @@ from ckptsim.sim.job.records.state import SOURCE_SPAN, WATERMARK, whole_records
 from ckptsim.sim.job.records.times import writing_ns
 
 if TYPE_CHECKING:
-    from ckptsim.models.barriers.channels.persister import Persister
+    from ckptsim.models.barriers.channels.network import Persister
     from ckptsim.scenarios.job import Vertex
     from ckptsim.sim.job.graph import Graph
     from ckptsim.sim.job.records.channel import Channel

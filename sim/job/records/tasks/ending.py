@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.models.barriers.channel_state.events import SubtaskReleased
+from ckptsim.models.barriers.channel_state import SubtaskReleased
 from ckptsim.models.lifecycle import OperatorState, TaskState
 from ckptsim.models.lifecycle.tables import Act
 from ckptsim.sim.job.records.state import WATERMARK

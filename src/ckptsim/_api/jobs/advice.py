@@ -7,10 +7,8 @@ from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from ckptsim._api.columns import aligned, notes_lines, paragraph, size_text
-from ckptsim._api.frames import frame_of, ns_of, tidy
-from ckptsim._api.jobs.picture import Curve, picture
-from ckptsim._api.jobs.plots import AdvicePlots
+from ckptsim._api.columns import aligned, frame_of, notes_lines, ns_of, paragraph, size_text, tidy
+from ckptsim._api.jobs.plots import AdvicePlots, Curve, picture
 from ckptsim._api.result import Facts, Result
 from ckptsim.analysis.templates import notebook, page, rendered
 from ckptsim.sim.infer.advice import SCATTER, Point, frontier_of
@@ -193,7 +191,6 @@ def _row(point: Point, best: Point | None) -> tuple[str, ...]:
 
 
 def _outside(curve: Curve) -> str:
-    """Say on which side of the simulated intervals the least cost lies."""
     kept = [point for point in curve.points if not point.is_back_to_back] or curve.points
     least = min(kept, key=lambda one: one.cost)
     if least is kept[0]:
@@ -206,7 +203,6 @@ def _cannot_be_kept(curve: Curve) -> bool:
 
 
 def _why(curve: Curve) -> str:
-    """Return a sentence on whether paper can be believed here."""
     losses = [point.loss_s for point in curve.points]
     off = 1.0 if curve.optimum_s is None else abs(curve.young_s / curve.optimum_s - 1)
     if _cannot_be_kept(curve):
@@ -238,7 +234,6 @@ def _price(advice: Advice) -> str:
 
 
 def _no_break(best: Point) -> str:
-    """Say that checkpoints follow each other without a break, where they do."""
     if not best.is_back_to_back:
         return ""
     return (
@@ -248,7 +243,6 @@ def _no_break(best: Point) -> str:
 
 
 def _flat(advice: Advice) -> str:
-    """Say which intervals are as good, where these are more than one."""
     least_s, longest_s = advice.flat_s
     if least_s == longest_s:
         return ""
@@ -259,7 +253,6 @@ def _flat(advice: Advice) -> str:
 
 
 def _on_paper(curve: Curve) -> str:
-    """Say what interval paper has, without the end of the sentence."""
     if _cannot_be_kept(curve):
         return "The interval on paper is shorter than one takes, so it cannot be kept"
     return (
@@ -268,7 +261,6 @@ def _on_paper(curve: Curve) -> str:
 
 
 def _late(best: Point) -> str:
-    """Say how long results are late after a failure, where that is known."""
     if best.caught_up_s is None or best.caught_up_most_s is None:
         return ""
     return (

@@ -8,8 +8,8 @@ from functools import partial
 from typing import cast
 
 from ckptsim._api.jobs.advice import Advice
-from ckptsim._api.jobs.named import AnyJob, asked_for, named_job, with_options
-from ckptsim._api.jobs.picture import Curve
+from ckptsim._api.jobs.plots import Curve
+from ckptsim._api.jobs.recorded import AnyJob, asked_for, named_job, with_options
 from ckptsim._api.result import Duration, nanoseconds
 from ckptsim._api.scenario import Value
 from ckptsim.scenarios import Scenario
@@ -110,7 +110,6 @@ def _failures_s(mtbf: Duration, restart: Duration) -> list[float]:
 
 
 def _check_load(name: object, heaviest: Job) -> None:
-    """Raise UserError for a job that cannot catch up."""
     overloaded = [name for name, load in loads_of(heaviest).items() if load >= 1]
     if overloaded:
         raise UserError(
@@ -120,7 +119,6 @@ def _check_load(name: object, heaviest: Job) -> None:
 
 
 def _said(*, quick: bool) -> list[str]:
-    """Return what to say of a quick answer."""
     return [f"quick: {advice.QUICK_CHECKPOINTS} checkpoints of each interval"] if quick else []
 
 

@@ -11,14 +11,13 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ckptsim._api.frames import frame_of, ns_of, tidy
+from ckptsim._api.columns import frame_of, ns_of, tidy
 from ckptsim._api.jobs.plots import CheckpointPlots
 from ckptsim._api.result import Duration, Facts, Result, nanoseconds
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.capture.client import Body, Client, resolved, server_of
-from ckptsim.sim.capture.folder import check_free, write_recording
 from ckptsim.sim.capture.redaction import redacted
-from ckptsim.sim.capture.visit import Taken, Visit
+from ckptsim.sim.capture.visit import Taken, Visit, check_free, write_recording
 from ckptsim.sim.recording import CheckpointAnswer, Recording, job_of, read_answers
 
 if TYPE_CHECKING:
@@ -31,11 +30,7 @@ _SIZES = ("checkpointed_bytes", "processed_bytes", "persisted_bytes")
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Captured(Result):
-    """A recording of a running job, and the folder in which it is.
-
-    answers, size_bytes: of all that was written. redacted: how many of each kind were replaced.
-    left_out: what the server did not answer.
-    """
+    """A recording of a running job in a folder, with counts of the redacted and left out parts."""
 
     folder: Path
     recording: Recording
@@ -100,7 +95,6 @@ class Captured(Result):
 
 
 def _recorded(one: CheckpointAnswer, first_ms: int) -> dict[str, Any]:
-    """Return the row of a recorded checkpoint."""
     triggered_ms = None if one.trigger_ms is None else one.trigger_ms - first_ms
     return {
         "checkpoint_id": one.id,
@@ -171,10 +165,7 @@ def capture(
 
 
 def _saved(place: Path, job: str | None) -> tuple[list[Taken], list[str]]:
-    """Return the answers of a place about one job, and what could not be read.
-
-    Raises UserError for a place without answers, and where several jobs have some.
-    """
+    """Return a place's answers about one job, and what could not be read. Raises UserError."""
     answers = read_answers(place)
     prefix = f"/jobs/{job_of(answers, job)}"
     taken = [
@@ -187,7 +178,6 @@ def _saved(place: Path, job: str | None) -> tuple[list[Taken], list[str]]:
 
 
 def _free() -> Path:
-    """Return the first default folder of a recording that is not there or empty."""
     names = chain(["recorded"], (f"recorded-{number}" for number in count(2)))
     return next(
         path
@@ -210,7 +200,6 @@ def _headers(given: Mapping[str, str] | Sequence[str]) -> dict[str, str]:
 
 
 def _context(ca: str | Path | None, *, insecure: bool) -> ssl.SSLContext:
-    """Return how certificates are judged."""
     context = ssl.create_default_context()
     if ca is not None:
         try:

@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from ckptsim._api.jobs.named import AnyJob, asked_for, named_job
-from ckptsim._api.jobs.recorded import change_of
+from ckptsim._api.jobs.recorded import AnyJob, asked_for, change_of, named_job
 from ckptsim._api.jobs.whatif import Outcome, WhatIf
 from ckptsim._api.result import Duration, nanoseconds
 from ckptsim._api.scenario import Value, text_of
@@ -140,10 +139,7 @@ def run_scenarios(
     spark: SparkSession | None,
     progress: Callable[[int], object],
 ) -> Sequence[RunResult]:
-    """Return the results of scenarios with their seeds, in their order, without judgements.
-
-    spark: a session that runs them, None for this process.
-    """
+    """Return the results of scenarios with their seeds, in order. spark: None for this process."""
     if spark is not None:
         from ckptsim.analysis.sweeps.results import run_all
 
@@ -158,10 +154,7 @@ def run_scenarios(
 def _outcomes(
     scenarios: Sequence[Scenario], failure: Failure | None, count: int, runner: Runner
 ) -> tuple[list[Outcome], RunResult]:
-    """Run every scenario with every seed, then the failures by their phases.
-
-    Return what came of each, and the first run of all.
-    """
+    """Run every scenario, then the failures by phases. Return the outcomes and the first run."""
     ran = _in_time(scenarios, count, runner)
     found = [
         _outcome(was, scenario, results)
@@ -186,7 +179,6 @@ def _outcomes(
 def _in_time(
     scenarios: Sequence[Scenario], count: int, runner: Runner
 ) -> list[tuple[Scenario, Sequence[RunResult]]]:
-    """Return the runs of every scenario, of a longer one where all was warm-up."""
     found: dict[int, tuple[Scenario, Sequence[RunResult]]] = {}
     waiting = dict(enumerate(scenarios))
     for _ in range(_LONGER + 1):
@@ -215,7 +207,6 @@ def _outcome(was: Scenario, scenario: Scenario, results: Sequence[RunResult]) ->
 
 
 def _why(scenario: Scenario, result: RunResult) -> Why:
-    """Return the cause of the slowest checkpoint of a run, or why there is none."""
     checkpointing = _job(scenario).checkpointing
     if checkpointing.enabled and not checkpointing.coordinated:
         return Why(happened="Checkpoints without a coordinator have no critical path.")
@@ -223,7 +214,6 @@ def _why(scenario: Scenario, result: RunResult) -> Why:
 
 
 def _warm_up(was: Scenario, scenario: Scenario, results: Sequence[RunResult]) -> Iterator[str]:
-    """Yield the checkpoints that warm-up left out, and the result."""
     job = _job(scenario)
     asked = units.write(_job(was).duration_ns, units.DURATION_UNITS)
     ran = units.write(job.duration_ns, units.DURATION_UNITS)
@@ -244,12 +234,8 @@ def _warm_up(was: Scenario, scenario: Scenario, results: Sequence[RunResult]) ->
 
 
 def _notes(
-    named: Named,
-    variants: Sequence[Variant],
-    outcomes: Sequence[Outcome],
-    failure: Failure | None,
+    named: Named, variants: Sequence[Variant], outcomes: Sequence[Outcome], failure: Failure | None
 ) -> Iterator[str]:
-    """Yield what must be said with the answer, each once, with the variants that it is of."""
     said = dict.fromkeys(warnings_of(_job(named.scenario), named.recording))
     yield from said
     yield from (f"as it is: {note}" for note in outcomes[0].notes)

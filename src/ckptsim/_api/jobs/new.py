@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ckptsim._api.columns import aligned
-from ckptsim._api.frames import frame_of
-from ckptsim._api.plots import CountPlots
-from ckptsim._api.result import Facts, Result
+from ckptsim._api.columns import aligned, frame_of
+from ckptsim._api.result import CountPlots, Facts, Result
 from ckptsim._api.scenario import Scenario, wrapped
 from ckptsim.scenarios.describe import describe
 from ckptsim.scenarios.errors import UserError
@@ -161,7 +159,6 @@ def _vertices(
 
 
 def _comments(scenario: object, document: Mapping[str, Any]) -> dict[Place, list[str]]:
-    """Return the meaning of each key by its place, once for each key of the vertices."""
     says = {_UNIT.sub("", one.path): one.says for one in describe(scenario)}  # type: ignore[arg-type]
     found: dict[Place, list[str]] = {}
     seen: set[str] = set()

@@ -8,20 +8,23 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
-from ckptsim._api.columns import aligned, notes_lines
-from ckptsim._api.frames import frame_of
+from ckptsim import scenarios
+from ckptsim._api.columns import aligned, frame_of, notes_lines
 from ckptsim._api.jobs.plots import CheckpointPlots
 from ckptsim._api.result import Facts, Result
-from ckptsim._api.scenario import Scenario, Value, wrapped
+from ckptsim._api.scenario import Named, Scenario, Value, scenario_of, wrapped
 from ckptsim._api.scenario import text_of as option_text
+from ckptsim.scenarios.catalogue import all_names
 from ckptsim.scenarios.dialect import one_of
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import written_whole
 from ckptsim.scenarios.files.json_schema import with_schema
 from ckptsim.scenarios.job import Job, Profile
-from ckptsim.sim.infer.advice.budget import bounded
+from ckptsim.scenarios.planning import with_parameters
+from ckptsim.sim.infer import folder
+from ckptsim.sim.infer.advice.budget import bounded, shortened
 from ckptsim.sim.infer.advice.warnings import warnings_of
 from ckptsim.sim.infer.change import changed, read_change
 from ckptsim.sim.infer.folder import job_named, lasting, place_named
@@ -35,6 +38,7 @@ from ckptsim.sim.rows import RunResult
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 _HEADER = re.compile(r"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([\x20-\x7e]*)")
 _NS_PER_MS, _NS_PER_S = 1_000_000, 1_000_000_000
@@ -225,3 +229,39 @@ def _comparison(rows: Sequence[Row]) -> list[str]:
         if row.measured or row.simulated
     ]
     return aligned(("of the job as it is", "measured", "simulated", ""), shown)
+
+
+AnyJob: TypeAlias = Named | ImportedJob
+"""A scenario of a job on buffers, the path of its file, the folder of a recording, an import."""
+
+
+def named_job(
+    job: AnyJob, machine: str, job_id: str | None = None, profile: str = "plain"
+) -> folder.Named:
+    """Return a job with its recording and measures. job_id: where several were recorded."""
+    choice = one_named(MachineChoice, "machine", machine)
+    kept = one_named(Profile, "profile", profile)
+    if isinstance(job, ImportedJob):
+        named = folder.job_of(scenario_of(job.scenario))
+        return replace(named, recording=job.recording, measures=job.measures)
+    if isinstance(job, scenarios.Scenario):
+        return folder.job_of(scenario_of(job))
+    place = folder.place_named(str(job))
+    if not place.exists() and str(job) in all_names():
+        return folder.job_of(scenario_of(job))
+    return folder.job_named(place, job=job_id, machine=choice, profile=kept)
+
+
+def asked_for(
+    named: folder.Named, *, full: bool, quick: bool
+) -> tuple[folder.Named, Sequence[str]]:
+    """Return a job as `--full` or `--quick` asks for it, with notes for the reader."""
+    parameters, notes = shortened(named.scenario, full=full, quick=quick)
+    if parameters:
+        named = replace(named, scenario=with_parameters(named.scenario, parameters))
+    return named, notes
+
+
+def with_options(named: folder.Named, options: Mapping[str, Value] | None) -> folder.Named:
+    """Return a job with some options set."""
+    return replace(named, scenario=changed(named.scenario, change_of(options)))

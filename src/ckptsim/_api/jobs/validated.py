@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ckptsim._api.frames import frame_of, ns_of, tidy
+from ckptsim._api.columns import frame_of, ns_of, tidy
 from ckptsim._api.jobs.plots import ValidationPlots
 from ckptsim._api.pages.vectors import paths_of
 from ckptsim._api.result import Facts, Result
@@ -113,8 +113,6 @@ def validate(
 
 
 class _Tick:
-    """Counts the runs that are done."""
-
     def __init__(self, progress: Callable[[int, int], object] | None, total: int) -> None:
         self._progress, self._total, self._done = progress, total, 0
 
@@ -127,7 +125,6 @@ class _Tick:
 def _wanted(
     runs: Sequence[measured.MeasuredRun], names: Sequence[str]
 ) -> list[measured.MeasuredRun]:
-    """Return the runs of these names."""
     known = {run.run_id: run for run in runs}
     for name in names:
         if name not in known:

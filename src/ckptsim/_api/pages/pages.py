@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ckptsim import scenarios
-from ckptsim._api.columns import aligned, paragraph
-from ckptsim._api.frames import frame_of
+from ckptsim._api.columns import aligned, frame_of, paragraph
 from ckptsim._api.pages.topics import TOPICS, parameter_lines, property_page
-from ckptsim._api.plots import CountPlots
-from ckptsim._api.result import Facts, Result
+from ckptsim._api.result import CountPlots, Facts, Result
 from ckptsim._api.scenario import Value, load, scenario_of, vary
 from ckptsim.scenarios.catalogue import all_scenarios
 from ckptsim.scenarios.describe import Description, describe
@@ -35,10 +33,7 @@ POINTS_CHECKED = 10_000  # an assumption: what can be made within some seconds
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Listing(Result):
-    """Scenarios and sweep plans that come with the program: kind, name, link, what it shows.
-
-    word: the word or link that was asked for.
-    """
+    """Scenarios and sweep plans of the program. word: the word or link that was asked for."""
 
     rows: Sequence[Mapping[str, str]]
     word: str | None = None
@@ -198,10 +193,7 @@ def explained(scenario: scenarios.Scenario, *, only_changed: bool = False) -> Ex
 
 
 def explained_plan(plan: Plan) -> Explanation:
-    """Return a plan's axes and points.
-
-    Raises ScenarioError when a point of the plan cannot be made.
-    """
+    """Return a plan's axes and points. Raises ScenarioError for a point that cannot be made."""
     size, values = size_of(plan), plan_values(plan)
     shown = points(plan, most=POINTS_CHECKED)
     axes = [

@@ -10,9 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ckptsim._api.frames import frame_of, tidy
-from ckptsim._api.plots import CountPlots
-from ckptsim._api.result import Facts, Result
+from ckptsim._api.columns import frame_of, tidy
+from ckptsim._api.result import CountPlots, Facts, Result
 from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import costs_text, written_whole
@@ -55,10 +54,7 @@ class StoreContents(Result):
         return frame_of(rows, ("partition", "rows", "position", "blob_bytes", "damage"))
 
     def sql(self, question: str) -> pd.DataFrame:
-        """Ask the file in SQL. Its tables are `checkpoints`, `data` and `runs`.
-
-        Raises UserError for a question that the database refuses.
-        """
+        """Ask the tables `checkpoints`, `data` and `runs` in SQL. Raises UserError."""
         names, rows = asked(self.contents.path, question)
         return frame_of(rows, names)
 
@@ -94,7 +90,6 @@ class StoreContents(Result):
 
 
 def _state(one: Any) -> str:
-    """Return a word on the checkpoint of a partition."""
     if one.checkpoint is not None:
         return "end of push" if one.checkpoint.end_of_push else "no end of push"
     if one.damage is not None:
@@ -103,10 +98,7 @@ def _state(one: Any) -> str:
 
 
 def store(file: str | Path) -> StoreContents:
-    """Look into a store file without changing it. The extra `store` reads it.
-
-    Raises UserError for a file that is no store, or in use.
-    """
+    """Look into a store file with the extra `store`, unchanged. Raises UserError."""
     with extras_explained():
         from ckptsim.sim.store.real import inspect_store
 
@@ -114,11 +106,7 @@ def store(file: str | Path) -> StoreContents:
 
 
 def asked(file: str | Path, question: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return the columns and rows that answer a question in SQL. The extra `store` reads the file.
-
-    Raises UserError for a file that is no store, or in use, or a question that the database
-    refuses.
-    """
+    """Return the columns and rows of a question in SQL. Raises UserError."""
     with extras_explained():
         from ckptsim.sim.store.real.query import query
 
@@ -127,10 +115,7 @@ def asked(file: str | Path, question: str) -> tuple[list[str], list[tuple[Any, .
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Costs(Result):
-    """What the steps of a store cost on this machine. `costs` are for a scenario or a plan.
-
-    machine: the measured values by name.
-    """
+    """What a store's steps cost here, for a scenario or plan. machine: the measured values."""
 
     measurements: Sequence[Any]
     costs: Mapping[str, int]

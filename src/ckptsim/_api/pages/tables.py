@@ -66,10 +66,7 @@ _SAYS = {
 
 
 def lifecycle_rows(kind: TaskKind) -> list[tuple[str, ...]]:
-    """Return a table as text: (event, task status, operator status, one column per end mode).
-
-    An event is in its first row only. An empty cell is `-`.
-    """
+    """Return a table as text: (event, task status, operator status, one column per end mode)."""
     lines: list[tuple[str, ...]] = []
     previous: Cue | None = None
     for row in TABLES[kind]:
@@ -111,7 +108,6 @@ def _label(cue: Cue, rows: list[Row]) -> str:
 
 
 def _acts(row: Row) -> list[str]:
-    """Return what a row does, with the end modes where it is not the same in all three."""
     acts = {mode: row.cell(mode) for mode in EndMode}
     found = dict.fromkeys(act for act in acts.values() if act is not None)
     if len(found) == 1 and None not in acts.values():

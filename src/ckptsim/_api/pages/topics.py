@@ -47,10 +47,7 @@ def link_page(name: str) -> Page:
 
 
 def property_page(name: str) -> Page | None:
-    """Return the sentence of a property, how bad a violation is, and where it is checked.
-
-    None for a name that no property has, or had.
-    """
+    """Return a property's sentence, how bad a violation is, and its checks, or None."""
     now = RENAMED.get(name, name)
     links = [link for link in LINKS.values() if now in link.properties]
     if not links:
@@ -115,7 +112,6 @@ def _row(item: Description, table: str, notes: Mapping[str, str]) -> tuple[str, 
 
 
 def _is_plain(item: Description) -> bool:
-    """Return whether the value does not show its unit itself."""
     return not isinstance(item.value, str)
 
 
@@ -172,7 +168,6 @@ _RULE_WIDTHS = (62, _CELL, _CELL)
 
 
 def _wrapped(rows: Sequence[Sequence[str]], widths: Sequence[int]) -> list[str]:
-    """Return the lines of a table with wrapped cells."""
     lines: list[str] = []
     for row in rows:
         cells = [
@@ -195,7 +190,6 @@ def states_page() -> Page:
 
 
 def _table_page(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Page:
-    """Return a table, with a mapping per row as data."""
     data = [dict(zip(head, row, strict=True)) for row in rows]
     return Page(text="\n".join(aligned(head, rows)), data=data)
 
@@ -299,10 +293,7 @@ TOPICS: dict[str, tuple[str, Callable[[], Page]]] = {
         "where a core of yours, or a mutant of ours, can stand: `--core`, `--mutant`",
         slots_page,
     ),
-    "mutants": (
-        "faulty cores that come with the program, and the fault of each",
-        mutants_page,
-    ),
+    "mutants": ("faulty cores that come with the program, and the fault of each", mutants_page),
     "barrier-states": ("state tables of the barrier handlers", states_page),
     "edges": ("what each kind of edge means for barriers and rescaling", edges_page),
 }

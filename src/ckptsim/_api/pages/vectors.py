@@ -9,10 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ckptsim._api.columns import ran_with
-from ckptsim._api.frames import frame_of
-from ckptsim._api.plots import CountPlots
-from ckptsim._api.result import Facts, Result
+from ckptsim._api.columns import frame_of, ran_with
+from ckptsim._api.result import CountPlots, Facts, Result
 from ckptsim.models import ordering
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.conform.runner import (
@@ -41,10 +39,7 @@ def paths_of(files: str | Path | Sequence[str | Path]) -> list[Path]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Conformance(Result):
-    """The outcome of every conformance vector, in the order of the files.
-
-    choice: the cores that are not ours. problems: a sentence for each line that is no vector.
-    """
+    """The outcome of every vector. choice: cores that are not ours. problems: odd lines."""
 
     outcomes: Sequence[VectorOutcome]
     choice: Choice
@@ -166,11 +161,7 @@ def conformance(
     ignore: Sequence[str] = (),
     ran: Callable[[VectorOutcome], object] = id,
 ) -> Conformance:
-    """Run the vectors of every file, with lines that are none among the problems.
-
-    ran: called with each outcome.  Raises UserError for cores, mutants and names to ignore that
-    none of the files is about.
-    """
+    """Run the vectors of every file. ran: called with each outcome. Raises UserError."""
     if not isinstance(core, Mapping):
         texts = [core] if isinstance(core, str) else list(core or ())
         core = read_cores(texts, suites_of(files)) if texts else {}
@@ -338,10 +329,7 @@ def ordered(
     catalog: str | Path | None,
     rules: BatchRules,
 ) -> Ordered:
-    """Order the states of messages. Each goes to `emit` when it is released.
-
-    lines: those that the result has.
-    """
+    """Order the states of messages, each released to `emit`. lines: those that the result has."""
     travelled = ordering.Medium[medium.upper()]
     streams = None if catalog is None else read_catalog(Path(catalog))
     core = ordering.make_core(ordering.OrderingParameters(medium=travelled, streams=streams or ()))

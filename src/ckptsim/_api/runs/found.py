@@ -7,15 +7,17 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ckptsim._api.columns import setting_of, table, violation_text, violation_texts
-from ckptsim._api.frames import frame_of, frame_of_rows, tidy
-from ckptsim._api.result import Facts, Result
-from ckptsim._api.runs.plots import (
-    RunPlots,
-    barriers_figure,
-    job_on_buffers,
-    pending_figure,
+from ckptsim._api.columns import (
+    frame_of,
+    frame_of_rows,
+    setting_of,
+    table,
+    tidy,
+    violation_text,
+    violation_texts,
 )
+from ckptsim._api.result import Facts, Result
+from ckptsim._api.runs.plots import RunPlots, barriers_figure, job_on_buffers, pending_figure
 from ckptsim._api.runs.ran import RunResult, run_result, setting_document
 from ckptsim._api.scenario import Scenario, wrapped
 from ckptsim.scenarios.files import written_whole
@@ -66,11 +68,8 @@ class Find(Result, search.Find):
         return Path(folder)
 
     def written(self, folder: Path, *, beside: bool = True) -> Find:
-        """Write the folder, and return the find with its place and its story.
-
-        beside: tell the story beside the nearest run that holds, for which more runs are made.
-        """
-        from ckptsim._api.runs.viewing import pages_of_find
+        """Write the folder, and return the find with its place and story. beside: as of `keep`."""
+        from ckptsim._api.runs.causes import pages_of_find
         from ckptsim.sim.search.folder import keep
 
         seed, ties = self.shrunk.trial.seed, self.shrunk.trial.ties
@@ -114,7 +113,6 @@ class Find(Result, search.Find):
 
     @property
     def _others(self) -> list[str]:
-        """What the run that was found has violated as well, the worst first."""
         return [row.property for row in self.found.violations if row.property != self.property]
 
     @property
@@ -188,7 +186,6 @@ class Replay(Result):
         return "\n\n".join([*parts, "\n".join([ended, *self._repeated()])])
 
     def _repeated(self) -> list[str]:
-        """Return whether a find is as it was, and if not, whether the property holds by now."""
         if self.kept is None:
             return []
         if self.repeats:

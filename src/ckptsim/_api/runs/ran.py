@@ -7,17 +7,25 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ckptsim._api.columns import (
+    frame_of_rows,
     notes_lines,
     paragraph,
     setting_of,
     table,
     violation_texts,
 )
-from ckptsim._api.frames import frame_of_rows
-from ckptsim._api.plots import inline
-from ckptsim._api.result import Facts, Result
-from ckptsim._api.runs.plots import CheckPlots, RunPlots, barriers_figure, job_on_buffers, slowest
-from ckptsim._api.runs.text import checkpoints_text, figure_text, model_notes, recoveries_text
+from ckptsim._api.result import Facts, Result, inline
+from ckptsim._api.runs.plots import (
+    CheckPlots,
+    RunPlots,
+    barriers_figure,
+    checkpoints_text,
+    figure_text,
+    job_on_buffers,
+    model_notes,
+    recoveries_text,
+    slowest,
+)
 from ckptsim._api.scenario import Scenario, wrapped
 from ckptsim.scenarios.dialect import duration_text, in_units, size_text
 from ckptsim.scenarios.errors import UserError
@@ -26,6 +34,7 @@ from ckptsim.sim.infer.assumptions import assumptions
 from ckptsim.sim.search import Subject
 from ckptsim.sim.search.check import EXHAUSTIVE, MORE_RUNS
 from ckptsim.sim.why import cause_lines
+from ckptsim.sim.why.find import why_checked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,10 +51,7 @@ UNBROKEN = f"should break and did not in {MORE_RUNS} more runs either"
 
 
 def setting_document(subject: Subject) -> dict[str, object]:
-    """Return the settings that differ from the defaults, for a document.
-
-    Cores and judged properties.
-    """
+    """Return the settings that differ from the defaults, for a document."""
     return {
         "cores": subject.names,
         "mutant": subject.mutant,
@@ -145,7 +151,6 @@ class RunResult(Result, rows.RunResult):
         return [pair for pair in self._pairs() if pair[0] not in left_out]
 
     def _shown(self) -> dict[str, Any]:
-        """Return the first checkpoints, and the barriers of the slowest one of a job."""
         shown = [row for row in self.checkpoints if not row.inner]
         head = ("checkpoint", "status", "triggered", "duration", "persisted")
         cells = [
@@ -232,6 +237,10 @@ class CheckReport(Result, search.CheckReport):
                 for row in found.violations
             ],
             "first_violating_seed": self.unexpected[0].seed if self.unexpected else None,
+            "causes": [
+                {"seed": found.seed, "ties": found.ties} | cause.document()
+                for found, cause in why_checked(self.subject, self)
+            ],
             "digest": self.digest,
         }
 
@@ -242,10 +251,19 @@ class CheckReport(Result, search.CheckReport):
 
     @property
     def text(self) -> str:
-        """The violations with their stories, then the figures of the check."""
+        """The violations with their stories, then the figures of the check, and the causes."""
         rows = (row for found in self.unexpected for row in found.violations)
         parts = violation_texts(row for row in rows if row.property not in self.expected)
-        return "\n\n".join([*parts, table(self._pairs())])
+        told = ["\n".join(line for one in self.causes for line in paragraph(one))]
+        return "\n\n".join([*parts, table(self._pairs()), *filter(None, told)])
+
+    @property
+    def causes(self) -> list[str]:
+        """A line on the cause of each kind of violation, or of slow and failed checkpoints."""
+        return [
+            f"seed {found.seed}: {cause.because if found.violations else cause.line}"
+            for found, cause in why_checked(self.subject, self)
+        ]
 
     @property
     def late_text(self) -> str:
@@ -257,11 +275,13 @@ class CheckReport(Result, search.CheckReport):
         reached = [f"{name} in {runs}" for name, runs in self.goals.items() if runs]
         found = ", ".join(f"seed {trial.seed}" for trial in self.unexpected[:10])
         broken = ", ".join(f"{name} in {runs}" for name, runs in self.expected.items())
+        failed = ", ".join(f"{count} {kind}" for kind, (count, _) in self.incomplete.items())
         pairs: list[tuple[str, object]] = [
             ("scenario", f"{self.subject.scenario.name} ({self.subject.scenario.link})"),
             *setting_of(self.subject),
             ("runs", f"{self.runs}, of {len(self.seeds)} seed(s), {', '.join(self.ties)} ties"),
             ("outcomes", ", ".join(f"{count} {name}" for name, count in self.outcomes.items())),
+            *([("checkpoints", f"not completed: {failed}")] if failed else []),
             ("reached", ", ".join(reached) or "no rare situation"),
             ("not reached", ", ".join(self.missed_goals) or "nothing that the scenario asks for"),
             *([("as expected", f"broke {broken}")] if broken else []),

@@ -71,13 +71,8 @@ def run(
     exception.
     Raises UserError for a scenario, ties, a core or a mutant that do not exist or do not fit.
     """
-    subject = subject_of(
-        scenario,
-        set,
-        core or cores,
-        mutant,
-        Judging(ignore=tuple(ignore), properties=tuple(properties), like_ours=like_ours),
-    )
+    judging = _judging(ignore, properties, like_ours=like_ours)
+    subject = subject_of(scenario, set, core or cores, mutant, judging)
     if rules:
         from ckptsim.sim.rules.beside import HostDuties
 
@@ -130,13 +125,8 @@ def check(
     each with rows that tell the story and the command that replays it.
     Raises UserError as `run` does, and for factories that other processes cannot import.
     """
-    subject = subject_of(
-        scenario,
-        set,
-        core or cores,
-        mutant,
-        Judging(ignore=tuple(ignore), properties=tuple(properties), like_ours=like_ours),
-    )
+    judging = _judging(ignore, properties, like_ours=like_ours)
+    subject = subject_of(scenario, set, core or cores, mutant, judging)
     if jobs > 1:
         check_importable(subject)
     return checked(
@@ -184,13 +174,8 @@ def hunt(
     `find.shrunk.trial` the run of it that does.
     Raises UserError as `run` does.
     """
-    subject = subject_of(
-        scenario,
-        set,
-        core or cores,
-        mutant,
-        Judging(ignore=tuple(ignore), properties=tuple(properties), like_ours=like_ours),
-    )
+    judging = _judging(ignore, properties, like_ours=like_ours)
+    subject = subject_of(scenario, set, core or cores, mutant, judging)
     find = search.hunt(
         subject,
         _range(seeds),
@@ -253,10 +238,7 @@ def retold(
     checkpoint: str | None = None,
     kept: Kept | None = None,
 ) -> Replay:
-    """Run again with the trace kept, and tell the story. checkpoint: `[SCOPE/]INDEX`, of it alone.
-
-    Raises UserError for a checkpoint that the run has not.
-    """
+    """Tell the story of a run or of `[SCOPE/]INDEX`. Raises UserError without that checkpoint."""
     from ckptsim.sim.rules.beside import HostDuties
 
     # Hosts are judged by their duties, so that what exploring found is found again.
@@ -283,7 +265,6 @@ def retold(
 
 
 def _known(rows: Sequence[CheckpointRow]) -> str:
-    """Say which checkpoints a run has, as one range per scope."""
     scopes: dict[str, list[int]] = {}
     for row in rows:
         scopes.setdefault(row.scope, []).append(row.checkpoint_id)
@@ -298,6 +279,12 @@ def _target(text: str | None) -> Target | None:
     if not (index.isascii() and index.isdigit()):
         raise UserError(f"--checkpoint: found {text!r}, expected INDEX or SCOPE/INDEX")
     return Target(int(index), scope if slash else None)
+
+
+def _judging(
+    ignore: Sequence[str], properties: Sequence[Function | str], *, like_ours: bool
+) -> Judging:
+    return Judging(ignore=tuple(ignore), properties=tuple(properties), like_ours=like_ours)
 
 
 def _range(seeds: int | range) -> range:

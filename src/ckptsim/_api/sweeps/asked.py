@@ -38,8 +38,7 @@ from ckptsim.scenarios.planning import (
     with_parameters,
 )
 from ckptsim.sim.infer.change import axis_of, parameters_of
-from ckptsim.sim.slots.load import name_of
-from ckptsim.sim.slots.resolve import read_cores
+from ckptsim.sim.slots.resolve import name_of, read_cores
 
 _UNIT = re.compile(r"_(?:ns|bytes|per_s|bytes_per_s)$")
 _SAYS_MAX = 300  # characters, as a plan's file has it
@@ -168,10 +167,7 @@ def design_path(path: str, scenario: Scenario) -> str:
 
 
 def with_costs(plan: Plan, costs: Mapping[str, object]) -> Plan:
-    """Return the plan with measured costs at all points, except those that it sweeps.
-
-    They replace costs that the plan sets for all points, also where it has these by a short key.
-    """
+    """Return the plan with measured costs at all points, except those that it sweeps."""
     links = {scenario.link for scenario in scenarios_of(plan)}
     measured: dict[str, object] = {}
     for link in sorted(links):
@@ -189,7 +185,6 @@ def with_costs(plan: Plan, costs: Mapping[str, object]) -> Plan:
 
 
 def _plain(path: str) -> str:
-    """Return a path with the key that takes a value with a unit in place of the base unit's."""
     return _UNIT.sub("", path)
 
 
@@ -243,11 +238,6 @@ def _here(problem: Problem) -> Problem:
 
 
 def _source_of(scenario: Scenario, base: Path) -> tuple[str, dict[str, object]]:
-    """Return a file or name from which a scenario comes, and the values that are set in it by path.
-
-    One that was made or changed here is written beside the tables, so that commands can repeat its
-    runs.
-    """
     bare = scenario_of(scenario)
     if isinstance(scenario, ApiScenario) and scenario.origin is not None:
         origin = scenario.origin
@@ -287,10 +277,7 @@ def designs_of(
 
 
 def importable(function: Any) -> str:
-    """Return `package.module:name` of a function that workers can import.
-
-    Raises UserError for one that they cannot.
-    """
+    """Return `package.module:name` of a function that workers can import. Raises UserError."""
     name = name_of(function)
     module, _, inside = name.partition(":")
     if module == "__main__" or "<" in inside:

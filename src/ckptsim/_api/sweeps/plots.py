@@ -1,15 +1,17 @@
-"""The figures of a sweep, one by one, on axes of the user's or on their own."""
+"""The figures of a sweep, on axes of the user's or their own, and the values of its points."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ckptsim._api.plots import Plots, on, some
+from ckptsim._api.result import Plots, on, some
 from ckptsim.scenarios.dialect import one_of
 from ckptsim.scenarios.errors import UserError
-from ckptsim.scenarios.planning import METRICS
+from ckptsim.scenarios.planning import METRICS, SCENARIO_AXIS, is_design
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,6 +19,90 @@ if TYPE_CHECKING:
     from ckptsim._api.sweeps.swept import SweepResult
     from ckptsim.analysis.answers import Layout
     from ckptsim.analysis.summaries import Summaries
+
+
+_STEP = re.compile(r"([A-Za-z0-9_-]+)|\[([^\]]*)\]")
+_UNITS = ("", "_ns", "_bytes", "_per_s", "_bytes_per_s")
+_MISSING = object()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PointValues:
+    """The values of every point, in the order of the points.
+
+    places: scenario and parameters -> position. values: path -> a value per point, with the key of
+    the document that has it, which says its unit.
+    """
+
+    places: Mapping[tuple[str, str], int]
+    values: Mapping[str, Sequence[tuple[str, Any]]]
+
+    def place(self, scenario: str, parameters: str) -> int:
+        """Return the position of the point of a run."""
+        return self.places[scenario, parameters]
+
+    def columns(self, name: Callable[[str], str]) -> dict[str, Any]:
+        """Return a column per swept parameter: durations as timedelta64, the rest as it is."""
+        import pandas as pd
+
+        from ckptsim._api.columns import timedeltas
+
+        found: dict[str, Any] = {}
+        for path, pairs in self.values.items():
+            column = pd.Series([value for _, value in pairs])
+            are_times = all(key.endswith("_ns") or value is None for key, value in pairs)
+            if are_times and column.notna().any():
+                column = timedeltas(column)
+            found[name(path)] = column
+        return found
+
+
+def values_of_points(points: Sequence[Mapping[str, Any]], about: Mapping[str, Any]) -> PointValues:
+    """Return the swept values of points, as the documents of their scenarios have them."""
+    documents = [json.loads(point["document"]) for point in points]
+    values: dict[str, list[tuple[str, Any]]] = {}
+    for path, _ in about["axes"]:
+        of_path = []
+        for point, document in zip(points, documents, strict=True):
+            swept = json.loads(point["parameters"])
+            if path == SCENARIO_AXIS:
+                of_path.append(("", point["scenario"]))
+            elif is_design(path):
+                of_path.append(("", swept.get(path)))
+            else:
+                of_path.append(_found(document, path, swept.get(path)))
+        values[path] = of_path
+    places = {(point["scenario"], point["parameters"]): place for place, point in enumerate(points)}
+    return PointValues(places=places, values=values)
+
+
+def _found(document: Any, path: str, otherwise: Any) -> tuple[str, Any]:
+    """Return the key and the value at a path. Where it leads to a table, what the plan says."""
+    held, key = document, ""
+    for word, inside in _STEP.findall(path):
+        if word and isinstance(held, dict):
+            keys = [word + unit for unit in _UNITS if word + unit in held]
+            key = keys[0] if keys else word
+            held = held.get(key, _MISSING)
+        elif isinstance(held, list) and held:
+            held = _item(held, inside)
+        else:
+            held = _MISSING
+        if held is _MISSING:
+            return "", otherwise
+    if isinstance(held, dict | list):
+        return "", json.dumps(otherwise)
+    return key, None if held == "none" else held
+
+
+def _item(items: Sequence[Any], which: str) -> Any:
+    """Return an item by its index or name. Of `*` the first, as all of them are set alike."""
+    if which == "*":
+        return items[0]
+    if which.isdigit():
+        return items[int(which)] if int(which) < len(items) else _MISSING
+    named = [item for item in items if isinstance(item, dict) and item.get("name") == which]
+    return named[0] if named else _MISSING
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -33,10 +119,7 @@ class SweepPlots(Plots):
     def duration(
         self, x: str | None = None, by: str | None = None, *, ax: Axes | None = None
     ) -> Axes:
-        """Draw the median and the 95th percentile of checkpoint durations, with their n.
-
-        There is a pair of lines for each value of `by`, and of parameters that are neither.
-        """
+        """Draw median and 95th percentile of durations, with n, per value of `by`."""
         found = self._summaries()
         layout, others = self._laid_out(found, x, by)
         with on(ax) as axes:
@@ -81,10 +164,7 @@ class SweepPlots(Plots):
         *,
         ax: Axes | None = None,
     ) -> Axes:
-        """Draw the mean of a metric with its 95 % interval over seeds, a line per combination.
-
-        name: a metric of `summaries`, such as `recovery_ns`. Without one that which answers.
-        """
+        """Draw the mean of a metric with its 95 % interval over seeds, a line per combination."""
         found = self._summaries()
         layout, _ = self._laid_out(found, x, by)
         with on(ax) as axes:
@@ -162,10 +242,7 @@ class SweepPlots(Plots):
     def _laid_out(
         self, found: Summaries, x: str | None, by: str | None
     ) -> tuple[Layout, Sequence[str]]:
-        """Return what lies along the axis, and how lines differ, `by` first.
-
-        Raises ScenarioError for a parameter that is not swept.
-        """
+        """Return what lies along the axis, and the lines. Raises ScenarioError."""
         from ckptsim.analysis.answers import layout_of
 
         along = None if x is None else self._axis(found, x, "x")

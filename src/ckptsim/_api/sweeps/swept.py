@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ckptsim._api.frames import frame_of, tidy
+from ckptsim._api.columns import frame_of, tidy
 from ckptsim._api.result import Facts, Result
-from ckptsim._api.sweeps.plots import SweepPlots
-from ckptsim._api.sweeps.points import values_of_points
+from ckptsim._api.sweeps.plots import SweepPlots, values_of_points
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,7 +138,6 @@ class SweepResult(Result):
         return "\n".join(["", *printed(self.read_summaries(), self.cliffs)])
 
     def _went_wrong(self) -> list[str]:
-        """Return the errors and violations, each with the command that repeats a run of it."""
         from ckptsim.analysis.answers import paragraph, violations_of
 
         lines, findings = [], self.read_summaries()
@@ -182,7 +180,6 @@ class SweepResult(Result):
         ]
 
     def _shown(self) -> dict[str, Any]:
-        """Return the outcome of every point as a table."""
         found = self.read_summaries()
         axes = list(found.axes)
         wide = found.latency.pivot_table(
@@ -228,7 +225,6 @@ class SweepResult(Result):
         return self._with_parameters(frame)
 
     def _spark_table(self, table: str) -> DataFrame:
-        """Return a table as Spark reads it, with the scenario, parameters, seed and ties."""
         from ckptsim.analysis.summaries.rows import is_shared, rows_of
 
         session, store = self._session(), self._store()
@@ -238,7 +234,6 @@ class SweepResult(Result):
         return joined
 
     def _spark_summaries(self) -> dict[str, DataFrame]:
-        """Return the tables of the summaries, with the names of their points."""
         import pyarrow as pa
 
         from ckptsim.analysis.summaries.rows import points_of
@@ -264,7 +259,6 @@ class SweepResult(Result):
     def _with_parameters(
         self, frame: pd.DataFrame, metrics: pd.DataFrame | None = None
     ) -> pd.DataFrame:
-        """Return rows with a column for every swept parameter, in the order of the points."""
         runs = self._tables()["runs"][["run_key", "parameters"]]
         found = self._by_point(frame.merge(runs, on="run_key"), ["seed", "ties"])
         if metrics is not None:
@@ -274,10 +268,6 @@ class SweepResult(Result):
         return found
 
     def _by_point(self, frame: pd.DataFrame, then: Sequence[str] = ()) -> pd.DataFrame:
-        """Return rows with their swept parameters as columns, by point and then by other columns.
-
-        A frame without points stays as it is.
-        """
         import pandas as pd
 
         if "parameters" not in frame:

@@ -15,11 +15,7 @@ from ckptsim._api.subject import Cores
 from ckptsim._api.sweeps.asked import designs_of, importable, plan_of
 from ckptsim._api.sweeps.swept import Report, SweepResult
 from ckptsim.scenarios import UserError
-from ckptsim.scenarios.planning import (
-    Plan,
-    is_design,
-    size_of,
-)
+from ckptsim.scenarios.planning import Plan, is_design, size_of
 from ckptsim.sim.extras import extras_explained
 from ckptsim.sim.own_properties import Function, own_properties
 
@@ -100,10 +96,7 @@ def swept(
     about: Mapping[str, Any] = MappingProxyType({}),
     **how: Any,
 ) -> SweepResult:
-    """Run a plan and write its tables. session: opens the session when these are ready for it.
-
-    report: write the page, too. about: fields of the result. how: as of `run_sweep`.
-    """
+    """Run a plan and write its tables. session: opens one. about: fields. how: of `run_sweep`."""
     from ckptsim.analysis.sweeps.plan import prepared
     from ckptsim.analysis.sweeps.sweep import run_sweep
 
@@ -125,11 +118,7 @@ def swept(
 
 
 def read_sweep(directory: str | Path, *, spark: SparkSession | None = None) -> SweepResult:
-    """Return the sweep that a directory holds, wherever it was made. It runs nothing.
-
-    spark: a session for `spark=True` of its methods.
-    Raises UserError when the directory holds no sweep, or when the extra `sweeps` is not installed.
-    """
+    """Return the sweep that a directory holds, with a Spark session if given. Raises UserError."""
     with extras_explained():
         from ckptsim.analysis.tables.store import SweepStore
 
@@ -195,10 +184,7 @@ def report(
 
 
 def demo(out: str | Path = Path("out", "demo"), *, master: str = "local[*]") -> Report:
-    """Sweep some scenarios of the library and write a report, as `ckptsim demo` does.
-
-    It prints what it does.  Raises UserError where the command would refuse.
-    """
+    """Sweep some scenarios and write and print a report, as `ckptsim demo`. Raises UserError."""
     from ckptsim.sim.cli.main import EXIT_VIOLATED, main
 
     code = main(["demo", "--out", str(out), "--master", master])
@@ -218,7 +204,6 @@ def demo(out: str | Path = Path("out", "demo"), *, master: str = "local[*]") -> 
 def _session(
     spark: SparkSession | None, master: str, settings: Mapping[str, str] | None
 ) -> Iterator[SparkSession]:
-    """Lend a session of the user's, or open one for now."""
     from ckptsim.analysis.spark.session import lent, spark_session
 
     if spark is not None:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from ckptsim.sim.job.buffers.compiled.columns import clock, counts, gate, writer
 from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.job.oracle.buffers.counted import CountsFollower
-from ckptsim.sim.job.oracle.buffers.counts import CreditCount, GateCount, PoolCount
-from ckptsim.sim.job.oracle.buffers.journal import Journal
+from ckptsim.sim.job.oracle.buffers.counts import CreditCount, GateCount, Journal, PoolCount
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers import DataflowWorld

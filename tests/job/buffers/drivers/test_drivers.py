@@ -26,7 +26,7 @@ from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.output import Subpartition
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferOracle
-from ckptsim.sim.job.oracle.buffers.journal import Journal
+from ckptsim.sim.job.oracle.buffers.counts import Journal
 from ckptsim.sim.kernel import Environment, parse_ties
 from ckptsim.sim.rules.beside import HostDuties
 from ckptsim.sim.search import Subject

@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from ckptsim.scenarios.errors import ScenarioError
 from ckptsim.sim.cli import main
 from ckptsim.sim.validate import Comparison, predict, predict_all
+from ckptsim.sim.validate.comparison import report_lines
 from ckptsim.sim.validate.score import score
-from ckptsim.sim.validate.text import report_lines
 from tests.bench.validation import read_runs
 from tests.job.buffers.validate.measured_like import lines
 

@@ -13,9 +13,9 @@ from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.cli import main
 from ckptsim.sim.job.buffers.constants import RIG
 from ckptsim.sim.validate import predict, predict_all, sequence_of
+from ckptsim.sim.validate.measured import correlation, middle, quantile, stats
 from ckptsim.sim.validate.predict import Assumptions
 from ckptsim.sim.validate.score import score
-from ckptsim.sim.validate.statistics import correlation, middle, quantile, stats
 from tests.bench.validation import ABLATIONS, STEPS, fit, folds_lines, folds_of, read_runs
 
 FILE = Path(__file__).parents[3] / "data" / "flink" / "calibration.jsonl"

@@ -11,7 +11,7 @@ import pytest
 
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.job import Plane
-from ckptsim.sim.export import mermaid
+from ckptsim.sim.export import diagrams
 from ckptsim.sim.search import Subject, check, hunt
 from ckptsim.sim.world import load_world, run_world
 from tests.job.properties.breaker import placed
@@ -74,7 +74,7 @@ def test_the_picture_is_what_replay_draws() -> None:
     (picture,) = re.findall(r"```mermaid\n(.*?)```", text, re.DOTALL)
     result = run_world(STOP.scenario, seed=5, ties="random", keep_trace=True)
     vocabulary = load_world("final_checkpoint").VOCABULARY
-    drawn = iter(mermaid.diagram(result.trace, vocabulary).splitlines())
+    drawn = iter(diagrams.diagram(result.trace, vocabulary).splitlines())
     for line in picture.splitlines():
         assert line in drawn, line
 

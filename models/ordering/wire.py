@@ -1,4 +1,7 @@
-"""Airbyte protocol messages to events of the ordering core, and released states to messages.
+"""Airbyte protocol messages in and out, with every number as it was written.
+
+A destination returns messages that are not its own: `100.0`, `1E3` or a number of forty digits must
+leave as they came, which floating point does not grant.  Keys keep their order.
 
 The message of a state goes through untouched except for what a destination adds to it: the
 statistics of this state (`destinationStats`) and the running totals (`committedRecordsCount`, ...),
@@ -10,12 +13,84 @@ Source: airbytehq/airbyte protocol (`AirbyteMessage`). Bulk load CDK, `Checkpoin
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import NoReturn
 
-from ckptsim.models.ordering.effects import SendState
-from ckptsim.models.ordering.events import CompleteRead, Event, RecordsRead, StateRead
+from ckptsim.models.ordering.events import CompleteRead, Event, RecordsRead, SendState, StateRead
 from ckptsim.models.ordering.terms import CheckpointId, Count, Medium, StateKind, StreamDescriptor
-from ckptsim.models.ordering.wire.json_text import Json, Number
+
+Json = object  # str, Number, bool, None, list[Json] or dict[str, Json]
+
+
+class Number(str):
+    """A JSON number as it was written."""
+
+    __slots__ = ()
+
+    def whole(self) -> int | None:
+        """Return the value if it is a whole number of at most 18 digits, else None."""
+        try:
+            value = Decimal(self)
+        except InvalidOperation:  # an exponent beyond all bounds
+            return None
+        if value.adjusted() > 17 or value != value.to_integral_value():
+            return None
+        return int(value)
+
+
+def read_json(text: str) -> Json:
+    """Return the value of a JSON text. Raises ValueError, also for `NaN` and `Infinity`."""
+    try:
+        value: Json = json.loads(
+            text, parse_int=Number, parse_float=Number, parse_constant=_refuse_constant
+        )
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    return value
+
+
+class _Written(str):
+    """Text that is written as it is."""
+
+    __slots__ = ()
+
+
+def write_json(value: Json) -> str:
+    """Return a value of `read_json` as compact JSON, to any depth."""
+    written: list[str] = []
+    todo: list[Json] = [value]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, (Number, _Written)):
+            written.append(item)
+        elif isinstance(item, dict):
+            todo.extend(reversed(_object_tokens(item)))
+        elif isinstance(item, list):
+            todo.extend(reversed(_list_tokens(item)))
+        else:
+            written.append(json.dumps(item))
+    return "".join(written)
+
+
+def _object_tokens(value: dict[str, Json]) -> list[Json]:
+    tokens: list[Json] = [_Written("{")]
+    for number, (key, item) in enumerate(value.items()):
+        tokens += [_Written(f"{',' if number else ''}{json.dumps(key)}:"), item]
+    return [*tokens, _Written("}")]
+
+
+def _list_tokens(value: list[Json]) -> list[Json]:
+    tokens: list[Json] = [_Written("[")]
+    for number, item in enumerate(value):
+        tokens += [_Written("," if number else ""), item]
+    return [*tokens, _Written("]")]
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
 
 # What a message may be. Those that concern no destination are passed over.
 PASSED_OVER = ("LOG", "SPEC", "CONNECTION_STATUS", "CATALOG", "CONTROL", "DESTINATION_CATALOG")
@@ -38,10 +113,7 @@ class WireError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming:
-    """What a message means: the streams that it names, and the event that it is, if any.
-
-    status: of a stream status, its text. error: of a trace of an error, its message.
-    """
+    """What a message means: the streams that it names, and its event, status or error, if any."""
 
     streams: tuple[StreamDescriptor, ...] = ()
     event: Event | None = None
@@ -50,12 +122,7 @@ class Incoming:
 
 
 def parse_message(message: Json, *, medium: Medium, size_bytes: int, channel: int = 0) -> Incoming:
-    """Return what a message means to a destination.
-
-    message: a value of `read_json`. size_bytes: its serialized size.
-
-    Raises WireError when it is not a message of the protocol.
-    """
+    """Return what a message means. message: of `read_json`. Raises WireError for no message."""
     found = _object(message, "")
     kind = found.get("type")
     match kind:
@@ -96,10 +163,7 @@ def render_state(effect: SendState, *, medium: Medium) -> Json:
 
 
 def parse_catalog(catalog: Json) -> tuple[StreamDescriptor, ...]:
-    """Return the streams of a configured catalog, in its order.
-
-    Raises WireError when it is not one.
-    """
+    """Return the streams of a configured catalog, in its order. Raises WireError."""
     entries = _object(catalog, "").get("streams")
     if not isinstance(entries, list):
         raise WireError("streams", entries, "a list")

@@ -46,7 +46,6 @@ class DestinationScript:
         self._interval_s: int | None = config.get("flush_interval_s")
 
     def _begin(self) -> None:
-        """Make the core, which knows nothing of the state before."""
         self._core = self._make(self._parameters)
         self._opened: list[str] = []
         # By stream: which of its intervals is open, and the id that the core passed each one with.
@@ -101,11 +100,6 @@ class DestinationScript:
         return kind
 
     def _drive(self, event: ordering.Event) -> list[ordering.Effect]:
-        """Step the core, answer its sends, and return all other effects in order.
-
-        A flush ends with the send that fails, and a platform may take its time.  So a core may ask
-        for a send anew at once, or before a flush: the next flush has the answer.
-        """
         effects = self._core.step(event)
         flushes = isinstance(event, ordering.FlushRequested | ordering.FinishRequested)
         if flushes:
@@ -250,7 +244,6 @@ class DestinationScript:
                 raise ValueError(f"unknown op {op!r}")
 
     def _compare_emitted(self, where: str, expected: list[dict[str, Any]]) -> Mismatch | None:
-        """Compare the sends since the last comparison, scope by scope."""
         fresh = self._sent[self._compared :]
         self._compared = len(self._sent)
         scopes = dict.fromkeys([state["scope"] for state in expected] + [key for key, _ in fresh])
@@ -268,7 +261,6 @@ class DestinationScript:
     def _compare_fields(
         self, where: str, expected: dict[str, Any], effect: ordering.SendState
     ) -> Mismatch | None:
-        """Compare the fields of one sent state that the vector names."""
         statistics = effect.statistics
         found: dict[str, object] = {
             "index": effect.key.index,

@@ -1,4 +1,4 @@
-"""The writer of in-flight data that several subtasks of one task manager share.
+"""The shared writer of in-flight data of several subtasks: its events, effects and core.
 
 One file holds what up to five subtasks, of whichever vertices, write for one checkpoint.  A
 subtask's part is whole when its input and its output are closed. The file is stored when every
@@ -17,11 +17,140 @@ ChannelStateCheckpointWriter. Pull request 20151 for the sharing.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import assert_never
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
 
-from ckptsim.models.barriers.channel_state import events as writer_events
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.core import ProtocolError
+
+
+@dataclass(frozen=True, slots=True)
+class WriteStarted:
+    """A subtask begins to write in-flight data of a checkpoint."""
+
+    subtask: int
+    checkpoint: int
+
+
+@dataclass(frozen=True, slots=True)
+class DataAdded:
+    """A subtask has something to write."""
+
+    subtask: int
+    checkpoint: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class InputClosed:
+    """A subtask's input part is whole."""
+
+    subtask: int
+    checkpoint: int
+
+
+@dataclass(frozen=True, slots=True)
+class OutputClosed:
+    """A subtask's output part is whole."""
+
+    subtask: int
+    checkpoint: int
+
+
+@dataclass(frozen=True, slots=True)
+class WriteAborted:
+    """A subtask gives its part up."""
+
+    subtask: int
+    checkpoint: int
+    reason: FailureReason
+
+
+@dataclass(frozen=True, slots=True)
+class StreamStored:
+    """The host has stored the file of StoreStream."""
+
+    checkpoint: int
+
+
+@dataclass(frozen=True, slots=True)
+class StreamFailed:
+    """The host could not write the file of a checkpoint."""
+
+    checkpoint: int
+
+
+@dataclass(frozen=True, slots=True)
+class SubtaskReleased:
+    """A subtask has ended and will begin no checkpoint any more. What it has begun stays open."""
+
+    subtask: int
+
+
+WriterEvent: TypeAlias = (
+    WriteStarted
+    | DataAdded
+    | InputClosed
+    | OutputClosed
+    | WriteAborted
+    | StreamStored
+    | StreamFailed
+    | SubtaskReleased
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenStream:
+    """Open the file of a checkpoint: the first byte is on its way."""
+
+    checkpoint: int
+
+
+@dataclass(frozen=True, slots=True)
+class WriteBytes:
+    """Append to the file."""
+
+    checkpoint: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStream:
+    """Close the file and make it durable. Answer with StreamStored or StreamFailed."""
+
+    checkpoint: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class DropStream:
+    """Close and remove the file."""
+
+    checkpoint: int
+
+
+@dataclass(frozen=True, slots=True)
+class PartWritten:
+    """A subtask's in-flight data of a checkpoint is durable. `bytes` of it."""
+
+    subtask: int
+    checkpoint: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class PartFailed:
+    """A subtask's in-flight data of a checkpoint will not become durable."""
+
+    subtask: int
+    checkpoint: int
+    reason: FailureReason
+
+
+WriterEffect: TypeAlias = (
+    OpenStream | WriteBytes | StoreStream | DropStream | PartWritten | PartFailed
+)
+
 
 MAX_SUBTASKS_PER_FILE = 5
 """Default of execution.checkpointing.unaligned.max-subtasks-per-channel-state-file.
@@ -68,38 +197,30 @@ class SharedStateWriter:
         self._storing = False
         self._aborted = -1
         self._aborted_by: tuple[int, FailureReason] | None = None
-        self._effects: list[writer_events.WriterEffect] = []
+        self._effects: list[WriterEffect] = []
 
     @property
     def writing(self) -> tuple[int, ...]:
         """The subtasks that wait for an answer, ascending."""
         return tuple(sorted(self._parts))
 
-    def step(self, event: writer_events.WriterEvent) -> list[writer_events.WriterEffect]:
-        """Take one event and return its effects.
-
-        Raises ProtocolError for data of a checkpoint that was never begun and for a second
-        beginning.
-        """
-        effects: list[writer_events.WriterEffect] = []
+    def step(self, event: WriterEvent) -> list[WriterEffect]:
+        """Return an event's effects. Raises ProtocolError for data before the beginning."""
+        effects: list[WriterEffect] = []
         self._effects = effects
         match event:
-            case writer_events.WriteStarted():
+            case WriteStarted():
                 self._start(event)
-            case writer_events.WriteAborted():
+            case WriteAborted():
                 self._abort(event)
-            case writer_events.StreamStored():
+            case StreamStored():
                 self._stored(event.checkpoint)
-            case writer_events.StreamFailed():
+            case StreamFailed():
                 if event.checkpoint == self._ongoing:
                     self._fail_all(FailureReason.CHANNEL_STATE_SHARED_STREAM_EXCEPTION)
-            case writer_events.SubtaskReleased():
+            case SubtaskReleased():
                 self._release(event.subtask)
-            case (
-                writer_events.DataAdded()
-                | writer_events.InputClosed()
-                | writer_events.OutputClosed()
-            ):
+            case DataAdded() | InputClosed() | OutputClosed():
                 part = self._part_of(event)
                 if part is not None:
                     self._write(event, part)
@@ -107,14 +228,12 @@ class SharedStateWriter:
                 assert_never(event)
         return effects
 
-    def _start(self, event: writer_events.WriteStarted) -> None:
+    def _start(self, event: WriteStarted) -> None:
         checkpoint, subtask = event.checkpoint, event.subtask
         # Answered at once, or the subtask would wait for its file for ever (FLINK-28474): an abort
         # can overtake the start, as it comes by another way.
         if checkpoint <= self._aborted or checkpoint < self._ongoing:
-            self._effects.append(
-                writer_events.PartFailed(subtask, checkpoint, self._why_aborted(event))
-            )
+            self._effects.append(PartFailed(subtask, checkpoint, self._why_aborted(event)))
             return
         if checkpoint > self._ongoing:
             self._fail_all(FailureReason.CHECKPOINT_DECLINED_SUBSUMED)
@@ -131,7 +250,7 @@ class SharedStateWriter:
         self._subtasks = [index for index in self._subtasks if index != subtask]
         self._store_if_whole()
 
-    def _why_aborted(self, event: writer_events.WriteStarted) -> FailureReason:
+    def _why_aborted(self, event: WriteStarted) -> FailureReason:
         if event.checkpoint != self._aborted or self._aborted_by is None:
             return FailureReason.CHECKPOINT_DECLINED_SUBSUMED
         subtask, reason = self._aborted_by
@@ -139,10 +258,7 @@ class SharedStateWriter:
             return reason
         return FailureReason.CHANNEL_STATE_SHARED_STREAM_EXCEPTION
 
-    def _part_of(
-        self,
-        event: writer_events.DataAdded | writer_events.InputClosed | writer_events.OutputClosed,
-    ) -> _Part | None:
+    def _part_of(self, event: DataAdded | InputClosed | OutputClosed) -> _Part | None:
         checkpoint = event.checkpoint
         if checkpoint <= self._aborted or checkpoint < self._ongoing:
             return None
@@ -150,22 +266,18 @@ class SharedStateWriter:
             raise ProtocolError("not_begun", state=self._words(), event=event)
         return self._parts.get(event.subtask)
 
-    def _write(
-        self,
-        event: writer_events.DataAdded | writer_events.InputClosed | writer_events.OutputClosed,
-        part: _Part,
-    ) -> None:
+    def _write(self, event: DataAdded | InputClosed | OutputClosed, part: _Part) -> None:
         match event:
-            case writer_events.DataAdded():
+            case DataAdded():
                 if not self._opened:
                     self._opened = True
-                    self._effects.append(writer_events.OpenStream(event.checkpoint))
+                    self._effects.append(OpenStream(event.checkpoint))
                 part.bytes += event.bytes
-                self._effects.append(writer_events.WriteBytes(event.checkpoint, event.bytes))
+                self._effects.append(WriteBytes(event.checkpoint, event.bytes))
                 return
-            case writer_events.InputClosed():
+            case InputClosed():
                 part.input_closed = True
-            case writer_events.OutputClosed():
+            case OutputClosed():
                 part.output_closed = True
             case _:
                 assert_never(event)
@@ -184,7 +296,7 @@ class SharedStateWriter:
             return
         self._storing = True
         size = sum(part.bytes for part in self._parts.values())
-        self._effects.append(writer_events.StoreStream(self._ongoing, size))
+        self._effects.append(StoreStream(self._ongoing, size))
 
     def _stored(self, checkpoint: int) -> None:
         if checkpoint == self._ongoing and self._storing:
@@ -192,10 +304,10 @@ class SharedStateWriter:
 
     def _answer_all(self) -> None:
         for subtask, part in sorted(self._parts.items()):
-            self._effects.append(writer_events.PartWritten(subtask, self._ongoing, part.bytes))
+            self._effects.append(PartWritten(subtask, self._ongoing, part.bytes))
         self._clear()
 
-    def _abort(self, event: writer_events.WriteAborted) -> None:
+    def _abort(self, event: WriteAborted) -> None:
         if event.checkpoint > self._aborted:
             self._aborted = event.checkpoint
             self._aborted_by = (event.subtask, event.reason)
@@ -214,10 +326,10 @@ class SharedStateWriter:
     ) -> None:
         """Fail every open part. The culprit's for the reason that it gave itself."""
         if self._opened:
-            self._effects.append(writer_events.DropStream(self._ongoing))
+            self._effects.append(DropStream(self._ongoing))
         for subtask in self.writing:
             own = culprit[1] if culprit is not None and culprit[0] == subtask else reason
-            self._effects.append(writer_events.PartFailed(subtask, self._ongoing, own))
+            self._effects.append(PartFailed(subtask, self._ongoing, own))
         self._clear()
 
     def _clear(self) -> None:
@@ -230,10 +342,7 @@ class SharedStateWriter:
 
 
 def group_of(subtask: int, *, limit: int = MAX_SUBTASKS_PER_FILE) -> int:
-    """Return which file a subtask writes to, of those on the same task manager in their order.
-
-    subtask: the position among the subtasks of the job on this task manager.
-    """
+    """Return which file a subtask writes to. subtask: its position on this task manager."""
     return subtask // limit
 
 
