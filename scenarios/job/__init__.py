@@ -17,6 +17,7 @@ from ckptsim.scenarios.job.graph import (
     Partitioner,
     RateChange,
     Recorded,
+    StoppedBy,
     Vertex,
     VertexKind,
 )
@@ -64,6 +65,7 @@ __all__ = [
     "Skip",
     "StateTable",
     "StopKind",
+    "StoppedBy",
     "Storage",
     "SubtaskIndices",
     "Vertex",

@@ -1,4 +1,4 @@
-"""How in-flight data is kept and put back: the open questions of FLIP-76 as choices, on records.
+"""How in-flight data is kept and put back: the open questions of FLIP-76 as choices.
 
 The defaults are what Apache Flink 1.20.3 does. What else there is was argued about and not built.
 """
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
 
-from ckptsim.scenarios.dialect import Limits
+from ckptsim.scenarios.dialect import EVERYWHERE, Limits
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import choice, duration_ns, flag, ratio
 from ckptsim.scenarios.limits import not_on_buffers
@@ -33,6 +33,10 @@ class ReplayFrom(StrEnum):
     BUFFER_SIZES = "buffer_sizes"
     TOLD_AT_SNAPSHOT = "told_at_snapshot"
     TOLD_AT_RECOVERY = "told_at_recovery"
+
+
+# Without identities a record that is processed twice, or lost, cannot be seen.
+_ON_BUFFERS = (ReplayFrom.TOLD_AT_SNAPSHOT, ReplayFrom.FILE_INDEX)
 
 
 class HandledBy(StrEnum):
@@ -86,7 +90,7 @@ class ChannelState:
 
     SOURCE = _SMALL
     LIMITS: ClassVar[Limits] = not_on_buffers(
-        "in-flight data is kept and restored as in Apache Flink, which was measured"
+        "its records have no identities, and `storage` says what reads and writes cost"
     )
 
     spilling: Spilling = choice(
@@ -95,6 +99,7 @@ class ChannelState:
         says="what is in flight is copied when a barrier overtakes it, or all that is sent is "
         "logged at the sender and a checkpoint holds an offset",
         source=_FLIP + "ad-hoc vs continuous spilling (decided: ad-hoc)",
+        limits=EVERYWHERE,
     )
     replay_from: ReplayFrom = choice(
         "told_at_snapshot",
@@ -104,6 +109,7 @@ class ChannelState:
         "files; it computes it from the size of a buffer; it tells the sender while it snapshots, "
         "or when it recovers",
         source=_FLIP + "avoiding double processing",
+        limits=EVERYWHERE,
     )
     offset_loss_ratio: float = ratio(
         0.0, says="share of the messages between receiver and sender about offsets that are lost"
@@ -120,6 +126,7 @@ class ChannelState:
         says="who puts back what both ends of a channel had: each end its own, or the receiver "
         "all, in memory taken from its sender's pool",
         source=_FLIP + "in and out buffers (tentatively: both)",
+        limits=EVERYWHERE,
     )
     recovered: Recovered = choice(
         "joined",
@@ -127,6 +134,7 @@ class ChannelState:
         says="how old channels come through a new one: parts are joined on the fly, told apart by "
         "descriptors; or one old channel after the other, both its ends at once",
         source=_FLIP + "spanning records with rescaling, option 2 and option 1",
+        limits=EVERYWHERE,
     )
     read_piece_ns: int = duration_ns(
         0, maximum="1 min", says="time to begin one read of channel state at a restart"
@@ -167,12 +175,20 @@ class ChannelState:
         says="in-flight data is kept by handles of its checkpoint, or in a log service that is cut "
         "whenever a checkpoint is complete",
         source=_FLIP + "existing persistence mechanism or a new one",
+        limits=EVERYWHERE,
     )
 
     @property
     def on_one_side(self) -> bool:
         """Whether receivers put everything back."""
         return self.handled_by is HandledBy.DOWNSTREAM
+
+    def problems_on_buffers(self) -> list[Problem]:
+        """Return the values that plane `buffers` does not have."""
+        if self.replay_from in _ON_BUFFERS:
+            return []
+        expected = f'"{_ON_BUFFERS[0]}" or "{_ON_BUFFERS[1]}" on plane "buffers"'
+        return [Problem("channel_state.replay_from", f'"{self.replay_from.value}"', expected)]
 
     def problems(self) -> list[Problem]:
         """Return what does not hold between the values."""
@@ -189,3 +205,13 @@ class ChannelState:
     def is_logged(self) -> bool:
         """Whether senders log all that they send."""
         return self.spilling is Spilling.CONTINUOUS
+
+    @property
+    def is_log(self) -> bool:
+        """Whether each task keeps in-flight data by itself, in a log."""
+        return self.is_logged or self.persistence is Persistence.LOG_SERVICE
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether a new channel gets all of one old channel after all of another."""
+        return self.is_logged or self.recovered is Recovered.ATOMIC

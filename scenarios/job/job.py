@@ -20,7 +20,7 @@ from ckptsim.scenarios.job.checkpointing import Checkpointing
 from ckptsim.scenarios.job.costs import Costs, Machine, Profile, Storage
 from ckptsim.scenarios.job.ending import Ending
 from ckptsim.scenarios.job.event_time import EventTime
-from ckptsim.scenarios.job.graph import Edge, Vertex, edges_of, spelled_out
+from ckptsim.scenarios.job.graph import Edge, Vertex, VertexKind, edges_of, spelled_out
 from ckptsim.scenarios.job.graph.planes import DURATION_NS, Engine, Plane, Skip
 from ckptsim.scenarios.job.graph.problems import graph_problems
 from ckptsim.scenarios.job.graph.state import StateTable
@@ -177,6 +177,12 @@ class Job:
         )
         for name, table in (("channel_state", self.channel_state), ("event_time", self.event_time)):
             found += [replace(one, path=f"{name}.{one.path}") for one in table.problems()]
+        if self.plane is Plane.BUFFERS:
+            found += self.channel_state.problems_on_buffers() + [
+                Problem(f"vertices[{index}].kind", '"legacy"', '"source" on plane "buffers"')
+                for index, vertex in enumerate(self.vertices)
+                if vertex.kind is VertexKind.LEGACY
+            ]
         return found + self._situation_problems() + limit_problems(self)
 
     def _state_problems(self) -> list[Problem]:

@@ -33,6 +33,7 @@ _RECORDS_GOALS = (
     "rescale_refused",
     "stopped_under_backlog_drain",
     "stopped_under_backlog_no_drain",
+    "emitted_after_cancel",
     "timed_out_in_input",
     "timed_out_in_output",
     "cancelled_by_announcement_only",

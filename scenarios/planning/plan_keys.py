@@ -60,6 +60,9 @@ FIGURES: Mapping[str, Metric] = {
     "write_amplification": _count(says="in-flight buffers written per buffer sent"),
     "files_opened": _count(says="files of channel state opened per restore"),
     "pieces_read": _count(says="reads of pieces of channel state per restore"),
+    "in_flight_back_ns": _time(
+        says="time from a failure until data in flight has been read and taken again"
+    ),
     "handles": _count(says="handles of in-flight data per completed checkpoint"),
     "records_missed": _count(
         says="records missed by sources with replayable = false while they were down or held up"

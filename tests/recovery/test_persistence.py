@@ -276,6 +276,13 @@ RECEIVERS = [("input", 0, 0), ("input", 0, 1), ("input", 1, 0), ("input", 1, 1)]
 FILES = Files([SENDERS, RECEIVERS])
 
 
+def test_a_reader_that_goes_back_and_forth_asks_each_time() -> None:
+    """Chunks after each other are one piece, and the same chunks in another order are more."""
+    files = Files([["a", "b"], ["c"]])
+    assert files.begins("abc") == [True, False, True]
+    assert files.begins("acb") == [True, True, True]
+
+
 def test_a_handle_names_the_file_and_the_place() -> None:
     """Everything that was not written has no handle."""
     assert FILES.handle(("output", 1, 0)) == Handle(0, 2)

@@ -6,6 +6,8 @@ from ckptsim.models.recovery.persistence.indices import Succession as Succession
 from ckptsim.models.recovery.persistence.indices import succession as succession
 from ckptsim.models.recovery.persistence.log import ChannelLog as ChannelLog
 from ckptsim.models.recovery.persistence.log import Logged as Logged
+from ckptsim.models.recovery.persistence.log import LogPosition as LogPosition
+from ckptsim.models.recovery.persistence.log import LogService as LogService
 from ckptsim.models.recovery.persistence.log import LogSlice as LogSlice
 from ckptsim.models.recovery.persistence.log import ReplayRule as ReplayRule
 from ckptsim.models.recovery.persistence.log import first_needed as first_needed
@@ -15,5 +17,3 @@ from ckptsim.models.recovery.persistence.ordered import RescalingScope as Rescal
 from ckptsim.models.recovery.persistence.ordered import distribution_of as distribution_of
 from ckptsim.models.recovery.persistence.ordered import may_rescale as may_rescale
 from ckptsim.models.recovery.persistence.reads import Files as Files
-from ckptsim.models.recovery.persistence.service import LogPosition as LogPosition
-from ckptsim.models.recovery.persistence.service import LogService as LogService

@@ -20,7 +20,13 @@ Promised: except for LOG_START, and for BUFFER_SIZES where buffers differ in siz
 the receiver's state or replayed, and not both.  Not promised: that the log is short. A receiver
 that takes nothing keeps it long.
 
-Source: FLIP-76, ad-hoc vs continuous spilling. Avoiding double processing.
+A log service of its own, beside the persistence that checkpoints have, lets a checkpoint hold a
+position instead of handles.  It does not know the retained checkpoints: it is cut when a checkpoint
+is complete, and what an older one points to is gone.  Handles are aborted one by one, with the
+checkpoint that has them.
+
+Source: FLIP-76, ad-hoc vs continuous spilling. Avoiding double processing. Existing persistence
+mechanism or a new one (not settled).
 """
 
 from __future__ import annotations
@@ -144,3 +150,32 @@ def replayed(
             return tuple(one for one in kept.buffers if one.ends_at > first_byte)
         case _ as never:
             assert_never(never)
+
+
+class LogService:
+    """Keeps in-flight data of one job.
+
+    cut: the checkpoint that was completed last, -1 before the first. Nothing older is kept.
+    """
+
+    __slots__ = ("cut",)
+
+    def __init__(self) -> None:
+        self.cut = -1
+
+    def completed(self, checkpoint: int) -> None:
+        """Drop the data of older checkpoints."""
+        self.cut = max(self.cut, checkpoint)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LogPosition:
+    """Where in the log the in-flight data of a checkpoint begins."""
+
+    service: LogService
+    checkpoint: int
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the data is still there."""
+        return self.checkpoint >= self.service.cut

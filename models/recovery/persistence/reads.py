@@ -48,14 +48,17 @@ class Files(Generic[Key]):
         """Return where a chunk is, None where nothing was written of it."""
         return self._handles.get(key)
 
+    def begins(self, wanted: Iterable[Key]) -> list[bool]:
+        """Return for each chunk that a reader takes in turn if it begins a new piece with it."""
+        found, after = [], None
+        for key in wanted:
+            place = self._handles.get(key)
+            found.append(place is None or place != after)
+            after = place and Handle(place.file, place.place + 1)
+        return found
+
     def reads(self, wanted: Iterable[Key]) -> tuple[int, int]:
         """Return how many files a reader opens for some chunks, and in how many pieces it reads."""
-        found = {self._handles[key] for key in wanted if key in self._handles}
-        ordered = sorted(found, key=lambda one: (one.file, one.place))
-        pieces = 0
-        last: Handle | None = None
-        for one in ordered:
-            adjacent = last is not None and one == Handle(last.file, last.place + 1)
-            pieces += not adjacent
-            last = one
-        return len({one.file for one in ordered}), pieces
+        found = {key: self._handles[key] for key in wanted if key in self._handles}
+        ordered = sorted(found, key=lambda key: (found[key].file, found[key].place))
+        return len({one.file for one in found.values()}), sum(self.begins(ordered))

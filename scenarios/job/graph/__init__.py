@@ -9,5 +9,6 @@ from ckptsim.scenarios.job.graph.graph import row_names as row_names
 from ckptsim.scenarios.job.graph.graph import spelled_out as spelled_out
 from ckptsim.scenarios.job.graph.kinds import RateChange as RateChange
 from ckptsim.scenarios.job.graph.kinds import Recorded as Recorded
+from ckptsim.scenarios.job.graph.kinds import StoppedBy as StoppedBy
 from ckptsim.scenarios.job.graph.kinds import VertexKind as VertexKind
 from ckptsim.scenarios.job.graph.vertex import Vertex as Vertex

@@ -14,8 +14,16 @@ class VertexKind(StrEnum):
     """What a vertex does."""
 
     SOURCE = "source"
+    LEGACY = "legacy"  # a source with a thread of its own, beside the mailbox
     OPERATOR = "operator"
     SINK = "sink"
+
+
+class StoppedBy(StrEnum):
+    """What a stop-with-savepoint does to a legacy source."""
+
+    CANCEL = "cancel"
+    SUSPEND = "suspend"
 
 
 class Recorded(StrEnum):

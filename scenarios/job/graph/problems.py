@@ -10,7 +10,7 @@ from ckptsim.scenarios.dialect import duration_text, one_of
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.job.graph.edges import Partitioner
 from ckptsim.scenarios.job.graph.graph import row_names, spelled_out
-from ckptsim.scenarios.job.graph.kinds import Recorded, VertexKind
+from ckptsim.scenarios.job.graph.kinds import Recorded, StoppedBy, VertexKind
 from ckptsim.scenarios.job.graph.vertex import Vertex
 
 
@@ -88,6 +88,13 @@ def _place_problems(path: str, vertex: Vertex, *, is_read: bool) -> list[Problem
         expected = "false, but at a source that remembers its position"
         found.append(Problem(f"{path}.acknowledges", "true", expected))
     found += _enumerated_problems(path, vertex)
+    if vertex.kind is not VertexKind.LEGACY:
+        keys = ("stopped_by", StoppedBy.CANCEL), ("after_cancel_records", 1)
+        found += [
+            Problem(f"{path}.{key}", str(getattr(vertex, key)), "none but at a legacy source")
+            for key, usual in keys
+            if getattr(vertex, key) != usual
+        ]
     if vertex.file_records is not None and not vertex.global_committer:
         where, value = f"{path}.file_records", str(vertex.file_records)
         found.append(Problem(where, value, "none without `global_committer`"))
@@ -109,7 +116,8 @@ def _enumerated_problems(path: str, vertex: Vertex) -> list[Problem]:
     """Return what a source may not have beside splits that an enumerator assigns."""
     if vertex.splits is None:
         return []
-    fits = vertex.is_source and vertex.records is not None and vertex.ends_at_ns is None
+    is_new = vertex.kind is VertexKind.SOURCE
+    fits = is_new and vertex.records is not None and vertex.ends_at_ns is None
     plain = not (vertex.records_step or vertex.rate_shares) and vertex.keeps_position
     if fits and plain and vertex.recorded is Recorded.NONE:
         return []

@@ -22,7 +22,7 @@ from ckptsim.scenarios.fields import (
     whole,
 )
 from ckptsim.scenarios.job.graph.edges import NO_SIZE, Input
-from ckptsim.scenarios.job.graph.kinds import RateChange, Recorded, VertexKind
+from ckptsim.scenarios.job.graph.kinds import RateChange, Recorded, StoppedBy, VertexKind
 from ckptsim.scenarios.limits import not_in_pipelines, not_on_buffers, not_on_records
 
 _JOB = "assumption: part of the job"
@@ -280,6 +280,22 @@ class Vertex:
         source=_FLINK + "SplitEnumerator, SourceCoordinator",
         limits=_OF_IDENTITIES + not_in_pipelines("its readers are fed by sockets"),
     )
+    stopped_by: StoppedBy = choice(
+        "cancel",
+        StoppedBy,
+        says="what a stop does to a legacy source: it cancels the thread and waits for its end, or "
+        "it suspends the mailbox, which that thread does not look at",
+        source=_FLINK + "SourceStreamTask. FLIP-147, finish task",
+        limits=_OF_IDENTITIES + not_in_pipelines("its readers are fed by sockets"),
+    )
+    after_cancel_records: int = count(
+        1,
+        maximum=100_000,
+        unit="records",
+        says="that the function of a legacy source still emits when its thread was cancelled",
+        source="assumption: it looks at its flag once a record",
+        limits=_OF_IDENTITIES + not_in_pipelines("its readers are fed by sockets"),
+    )
     acknowledges: bool = flag(
         False,
         says="a source acknowledges what it has read, and the owner of its log cuts it there",
@@ -307,7 +323,7 @@ class Vertex:
     @property
     def is_source(self) -> bool:
         """Whether it makes records instead of reading them."""
-        return self.kind is VertexKind.SOURCE
+        return self.kind in (VertexKind.SOURCE, VertexKind.LEGACY)
 
     @property
     def is_endless(self) -> bool:

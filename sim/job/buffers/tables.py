@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from typing import TYPE_CHECKING
 
 from ckptsim.sim.job.buffers.restoring.law import worked_off_ns
@@ -10,9 +11,11 @@ from ckptsim.sim.job.tables import job_tables
 from ckptsim.sim.rows import FigureRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from ckptsim.sim.job.buffers.restoring import TimedFailover
     from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.job.control.failover import FailoverRecord
     from ckptsim.sim.rows import RunResult
     from ckptsim.sim.run_spec import RunSpec
 
@@ -28,6 +31,7 @@ def tables(spec: RunSpec, world: DataflowWorld) -> RunResult:
     )
     if world.timed is not None:
         result.figures += _laws(spec.run_key, world)
+        result.figures += _reads(spec.run_key, world.timed, world.control.failovers)
     if world.skipper.passed_ns:
         passed_ns = world.skipper.passed_ns
         row = FigureRow(
@@ -47,6 +51,25 @@ def _laws(key: str, world: DataflowWorld) -> Iterator[FigureRow]:
     if found is not None:
         taken_ns, paper_ns = found
         yield FigureRow(run_key=key, figure="worked_off_ns", value=taken_ns, expected=paper_ns)
+
+
+def _reads(
+    key: str, timed: TimedFailover, failovers: Sequence[FailoverRecord]
+) -> Iterator[FigureRow]:
+    """Yield what reading data in flight back takes in the mean, if any was."""
+    found: dict[str, list[float]] = {
+        "files_opened": [timed.files_opened / max(1, timed.restored)],
+        "pieces_read": [timed.pieces_read / max(1, timed.restored)],
+        "in_flight_back_ns": [
+            one.handed_over_ns - one.failed_ns
+            for one in failovers
+            if one.handed_over_ns is not None
+        ],
+    }
+    for figure, values in found.items():
+        if timed.pieces_read and values:
+            value = statistics.fmean(values)
+            yield FigureRow(run_key=key, figure=figure, value=value, expected=None)
 
 
 def _records_missed(world: DataflowWorld) -> int:

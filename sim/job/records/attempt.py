@@ -10,7 +10,7 @@ from ckptsim.models.barriers import Barrier
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.models.recovery import broadcast, split
-from ckptsim.scenarios.job import Partitioner, SubtaskIndices, VertexKind
+from ckptsim.scenarios.job import Partitioner, SubtaskIndices
 from ckptsim.scenarios.job.faults import CrashAtCheckpoint
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.events import of_job
@@ -19,23 +19,21 @@ from ckptsim.sim.job.parallelism import is_rescaled
 from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.keys import owner_of
 from ckptsim.sim.job.records.kinds import Kind
-from ckptsim.sim.job.records.restoring.held import HeldInFlight
+from ckptsim.sim.job.records.restoring.held import HeldInFlight, reads_of
 from ckptsim.sim.job.records.restoring.instants import RecoveryInstants
-from ckptsim.sim.job.records.restoring.reads import ChannelStateReads
 from ckptsim.sim.job.records.restoring.rescaling import Rescaling
 from ckptsim.sim.job.records.restoring.successions import successions
 from ckptsim.sim.job.records.state import ChannelStateFile, Record, TaskSnapshot, make_files
-from ckptsim.sim.job.records.tasks import Operator, Sink, Source, Task, next_record
+from ckptsim.sim.job.records.tasks import TASKS, Task, next_record
 from ckptsim.sim.job.splits import Splits
 from ckptsim.sim.kernel import Entity, Timer
 
 if TYPE_CHECKING:
     from ckptsim.scenarios.job import Edge
+    from ckptsim.sim.job.channel_state_reads import ChannelStateReads
     from ckptsim.sim.job.records.state import Parts
     from ckptsim.sim.job.records.world import RecordWorld
     from ckptsim.sim.slots import ProtocolCores
-
-_TASKS = {VertexKind.SOURCE: Source, VertexKind.OPERATOR: Operator, VertexKind.SINK: Sink}
 
 
 class Attempt:
@@ -290,12 +288,12 @@ class Attempt:
             reason = FailureReason.CHECKPOINT_DECLINED_TASK_NOT_READY
             self.decline(task, barrier.checkpoint, reason)
             return
-        task.control.trigger(barrier, stop)
+        task.take_trigger(barrier, stop)
 
     # --- deployment ---
 
     def _deploy(self, spec: TaskSpec) -> Task:
-        make = _TASKS[spec.vertex.kind]
+        make = TASKS[spec.vertex.kind]
         restored = self.restored
         if restored is None:
             return make(self, spec, restored=None, finished_on_restore=False)
@@ -323,14 +321,14 @@ class Attempt:
             self._count_reads(rescaling.reads)
             return
         held = HeldInFlight(self.job, restored.tasks)
-        reads = ChannelStateReads(self.graph, restored.tasks, self.job.channel_state)
+        reads = reads_of(self.graph, restored.tasks)
         old = {(one.edge, one.upstream, one.downstream): one for one in self.graph.channels}
         for channel in self.channels:
             ends = channel.spec.edge, channel.spec.upstream, channel.spec.downstream
             read, wrote = (old.get(key) for key in self._old_ends(*ends))
             for one in (read, wrote):
                 if one is not None:
-                    reads.put_back(one, sender=ends[1], receiver=ends[2])
+                    reads.put_back(one.index, sender=ends[1], receiver=ends[2])
             received = [] if read is None else held.at_receiver(read)
             sent = [] if wrote is None else held.at_sender(wrote)
             if self.job.channel_state.on_one_side:

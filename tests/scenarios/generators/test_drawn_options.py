@@ -20,6 +20,7 @@ _DRAWN = 2_500
 _OF_JOBS = ("barriers", "barrier_protocol", "final_checkpoint")
 _WRONG = "an alternative that loses or repeats records: a scenario of the library shows it"
 _ELSEWHERE = "the generators of jobs draw it; what it loses would be lost to the store as well"
+_LEGACY = "`tests/job/records/ends/test_legacy.py` makes the sources of drawn jobs legacy ones"
 _REFUSED = "means nothing in a pipeline, and is refused"
 _COPIES = "a pipeline has each record once, and refuses it"
 _DESIGN = "it compares designs that do not keep every promise, in plan `ordering_designs`"
@@ -87,6 +88,9 @@ _UNDRAWN: dict[str, dict[str, str]] = {
             for kind in ("CrashTask", "CrashTaskManager", "CrashJobManager", "StallTask")
             for one in _OF_ATTEMPTS
         },
+        "Vertex.after_cancel_records": _LEGACY,
+        "Vertex.kind=legacy": _LEGACY,
+        "Vertex.stopped_by=suspend": _WRONG,
         "Vertex.keeps_position": "a source that forgets what it has read doubles records",
     },
     "checkpoint_store": {

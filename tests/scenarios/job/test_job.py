@@ -113,7 +113,7 @@ def test_a_job_runs_on_either_plane(name: str) -> None:
 def test_a_plane_refuses_what_it_cannot_do(limited: Limited) -> None:
     """Each is refused at its place on this plane with the reason, and taken on the other one."""
     default: Any = limited.entry.default
-    words = ("rate", "replayable", "startup", "splits", "acknowledges")
+    words = ("rate", "replayable", "startup", "splits", "acknowledges", "stopped", "after_cancel")
     of_source = any(word in limited.path for word in words)
     path = "job." + limited.path.replace("[]", "[0]" if of_source else "[1]")
     value: Any = [{"at_ns": 5, "factor": 2.0}] if limited.path.endswith("changes") else 0.5
@@ -140,13 +140,13 @@ def test_a_plane_refuses_what_it_cannot_do(limited: Limited) -> None:
 def _beside(path: str) -> dict[str, Any]:
     """Return what else has to be set for a value at a path to fit."""
     match path.rpartition(".")[2]:
+        case "stopped_by" | "after_cancel_records":
+            return {"job.vertices[0].kind": "legacy"}
         case "rate_changes" | "replayable":
             return {"job.vertices[0].rate_per_s": 100.0}
         case "rate_period_ns":
             changes = [{"at_ns": 5, "factor": 2.0}]
             return {"job.vertices[0].rate_per_s": 100.0, "job.vertices[0].rate_changes": changes}
-        case "recovered":  # only receivers of both ends can do that
-            return {"job.channel_state.handled_by": "downstream"}
         case "file_records":
             return {"job.vertices[1].global_committer": True}
         case "idle_timeout_ns":

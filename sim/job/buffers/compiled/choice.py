@@ -111,7 +111,7 @@ def _records_of(world: DataflowWorld) -> float:
 
 def is_covered(world: DataflowWorld) -> bool:
     """Return whether the kernel has all that a world asks for, and may run it."""
-    if world.model.engine is Engine.PROCESSES:
+    if world.model.engine is Engine.PROCESSES or world.model.channel_state.is_logged:
         return False
     return is_available() and _has_our_channels(world.protocol) and has_ties(world.env.ties)
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.output.record_sizes import RecordSizes
     from ckptsim.sim.job.buffers.output.routing import Channels, Route
     from ckptsim.sim.job.buffers.output.subpartition import Subpartition
+    from ckptsim.sim.job.buffers.state import OutputLog
 
 # How many channel numbers are drawn at a time: speed only, no effect on results.
 _BLOCK = 64
@@ -32,7 +33,7 @@ class RecordWriter:
     sizes: of the records. selectivity: how many of them come of the ones of the input. first: how
     many of these the task had processed when the attempt began.
     blocked: whether the record under way lacks a buffer.
-    emitted: records so far.
+    emitted: records so far.  log: takes each closed buffer, where all is logged.
     """
 
     __slots__ = (
@@ -50,6 +51,7 @@ class RecordWriter:
         "_selectivity",
         "blocked",
         "emitted",
+        "log",
         "pool",
         "sizes",
         "subpartitions",
@@ -74,6 +76,7 @@ class RecordWriter:
         self.subpartitions: list[Subpartition] = []
         self.emitted = 0
         self.blocked = False
+        self.log: OutputLog | None = None
         self._route = route
         self._segment_bytes = segment_bytes
         self._broadcast = broadcast
@@ -166,6 +169,9 @@ class RecordWriter:
         segment.bytes = self._bytes[channel]
         segment.records = self._counts[channel] - segment.first
         segment.closed = True
+        if self.log is not None:
+            lanes = self.subpartitions if self._broadcast else [self.subpartitions[channel]]
+            self.log.append([one.core.index for one in lanes], segment.bytes)
 
     # What others look at ----------------------------------------------------------------------
 

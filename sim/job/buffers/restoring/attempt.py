@@ -9,12 +9,15 @@ have.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
 from ckptsim.models.barriers import EndOfChannelState
 from ckptsim.models.recovery import restore
 from ckptsim.sim.job.buffers.kinds import Kind, State
+from ckptsim.sim.job.buffers.restoring.in_flight import InFlightChunk, InFlightReads
 from ckptsim.sim.job.buffers.state import put_back
 
 if TYPE_CHECKING:
@@ -23,17 +26,16 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.state import BufferSnapshot, Span
     from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
-    from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 
-# Before each buffer in a file of channel state, as snapshots write it.
-_HEADER_BYTES = 4
+_NOTHING: Sequence[InFlightChunk] = ()
 
 
 class AttemptRestore:
     """Brings the tasks of one attempt back.
 
-    numbers: of its tasks.  done: called when all of them run.  longest_ns: how long a task took at
-    most from its deployment until it ran.  bytes_read: of state and in-flight data so far.
+    numbers: of its tasks.  reads: of data in flight, None where nothing is restored.  done: called
+    when all of them run.  longest_ns: how long a task took at most from its deployment until it
+    ran.  bytes_read: of state and in-flight data so far.  files_opened, pieces_read: of the latter.
     opened_ns: when the last task was open. handed_over_ns: when the last recovered data had been
     processed.
     """
@@ -42,18 +44,23 @@ class AttemptRestore:
         self,
         world: DataflowWorld,
         tasks: Sequence[Task],
-        restored: JobCheckpoint | None,
+        reads: InFlightReads | None,
         costs: RestartCosts,
         done: Callable[[], None],
     ) -> None:
         self.bytes_read = self.longest_ns = 0
+        self.files_opened = self.pieces_read = 0
         self.opened_ns: int | None = None
         self.handed_over_ns: int | None = None
         self.numbers = tuple(task.number for task in tasks)
         self._env = world.env
         self._done = done
         self._missing = len(tasks)
-        self._tasks = [_RestoringTask(self, world, task, restored, costs) for task in tasks]
+        self._tasks = [_RestoringTask(self, world, task, reads, costs) for task in tasks]
+        found = [] if reads is None else [reads.of_task(number) for number in self.numbers]
+        for files, pieces in found:
+            self.files_opened += files
+            self.pieces_read += pieces
 
     def begin(self, *, manager_lost: bool) -> None:
         """Deploy the tasks when they have been scheduled.
@@ -84,7 +91,7 @@ class _RestoringTask:
         attempt: AttemptRestore,
         world: DataflowWorld,
         task: Task,
-        restored: JobCheckpoint | None,
+        reads: InFlightReads | None,
         costs: RestartCosts,
     ) -> None:
         self._attempt = attempt
@@ -94,20 +101,23 @@ class _RestoringTask:
         self._costs = costs
         core = restore.TaskRestore(len(task.gates))
         self._core: restore.TaskRestore = world.env.witness("restore", core, len(task.gates))
-        found: BufferSnapshot | None = None
-        if restored is not None:
-            found = restored.tasks.get(task.number)
-        self._snapshot = found
+        self._snapshot: BufferSnapshot | None = None
+        self._inputs = self._outputs = _NOTHING
+        if reads is not None:
+            self._snapshot = reads.held.tasks.get(task.number)
+            self._inputs, self._outputs = reads.inputs[task.number], reads.outputs[task.number]
         self._deployed_ns = 0
-        self._blocks = restored is not None
+        table = world.model.channel_state
+        # Nothing of this attempt leaves until the receiver has the old data of all senders. Where
+        # it puts all of that back by itself, it asks for partitions afterwards.
+        self._blocks = reads is not None and not table.on_one_side
         task.enter(State.RESTORING)
         for channel in task.channels:
             channel.subpartition.withhold()
-        if found is not None:
-            for place, spans in found.input_spans.items():
-                task.channels[place].subpartition.restored.expect(spans)
-            for place, spans in found.output_spans.items():
-                task.subpartitions[place].restored.expect(spans)
+        for one in self._inputs:
+            task.channels[one.place].subpartition.restored.expect(one.spans)
+        for one in self._outputs:
+            task.subpartitions[one.place].restored.expect(one.spans)
 
     def begin(self, *, manager_lost: bool) -> None:
         """Deploy the task."""
@@ -131,14 +141,10 @@ class _RestoringTask:
     def _read(
         self, sizes: Sequence[int], then: Callable[..., object], *arguments: object, opens: bool
     ) -> None:
-        """Call `then` when buffers in flight have been read. opens: by a request.
-
-        In a file that subtasks share, the next buffer of a subtask lies beyond the ones of others,
-        and seeking it is a request to an object store.
-        """
+        """Call `then` when data in flight has been read. opens: each piece by a request."""
         size, storage = sum(sizes), self._world.storage
         self._attempt.bytes_read += size
-        if not (self._task.file.is_shared and storage.requests_take_time):
+        if not storage.requests_take_time:
             sizes = (size,)
         host, entity = self._task.spec.task_manager, self._task.entity
         storage.read(sizes, host, entity, self._go_on, then, *arguments, opens=opens)
@@ -184,14 +190,13 @@ class _RestoringTask:
     def _carry_out(self, effect: restore.RestoreEffect) -> None:
         match effect:
             case restore.ReadOutput():
-                spans = {} if self._snapshot is None else self._snapshot.output_spans
-                self._read(_sizes(spans.values()), self._output_read, opens=True)
+                self._read(_pieces(self._outputs), self._output_read, opens=True)
             case restore.RestoreOperators():
                 self._read_state()
             case restore.ReadInput():
                 self._start()
                 for gate in self._task.gates:
-                    _GateReader(self, gate, self._snapshot).begin()
+                    _GateReader(self, gate, self._inputs).begin()
             case restore.RequestPartitions(number):
                 self._work(self._costs.request_ns, self._request, self._task.gates[number])
             case restore.TaskRuns():
@@ -204,11 +209,9 @@ class _RestoringTask:
                 assert_never(never)
 
     def _output_read(self) -> None:
-        if self._snapshot is not None:
-            for place, subpartition in enumerate(self._task.subpartitions):
-                put_back(subpartition, self._snapshot.output_spans.get(place, []))
+        for one in self._outputs:
+            put_back(self._task.subpartitions[one.place], one.spans)
         if self._blocks:
-            # Nothing of this attempt leaves until the receiver has the old data of all senders.
             self._task.outputs.broadcast(EndOfChannelState())
         self._step(restore.OutputRead())
 
@@ -244,11 +247,10 @@ class _RestoringTask:
     # Input ------------------------------------------------------------------------------------
 
     def read_input(
-        self, size: int, then: Callable[..., object], *arguments: object, first: bool
+        self, size: int, then: Callable[..., object], *arguments: object, opens: bool
     ) -> None:
-        """Call `then` when a buffer of in-flight data has been read. The first opens the file."""
-        opens = first or self._task.file.is_shared
-        self._read((size + _HEADER_BYTES,), then, *arguments, opens=opens)
+        """Call `then` when a buffer of in-flight data has been read. opens: by a request."""
+        self._read((size,), then, *arguments, opens=opens)
 
     def gate_consumed(self, gate: InputGate) -> None:
         """Ask for the partitions of a gate at the next record boundary."""
@@ -260,51 +262,49 @@ class _RestoringTask:
 
 
 class _GateReader:
-    """The I/O thread of one task at one gate: one buffer after the other, channel by channel."""
+    """The I/O thread of one task at one gate: one buffer after the other, chunk by chunk."""
 
     def __init__(
-        self, task: _RestoringTask, gate: InputGate, snapshot: BufferSnapshot | None
+        self, task: _RestoringTask, gate: InputGate, chunks: Sequence[InFlightChunk]
     ) -> None:
         self._task = task
         self._gate = gate
         self._open = len(gate.channels)
         network = gate.task.world.model.network
         self._most = max(1, network.exclusive_buffers + network.floating_buffers)
-        self._waiting: tuple[RecoveredBuffers, Span] | None = None
-        self._first = True
-        recovered = gate.recover(self._consumed, self._freed)
-        held = {} if snapshot is None else snapshot.input_spans
-        self._spans: Iterator[tuple[RecoveredBuffers, Span | None]] = iter(
-            [(one, span) for one in recovered for span in (*held.get(one.index, ()), None)]
-        )
+        recovered = {one.index: one for one in gate.recover(self._consumed, self._freed)}
+        self._waiting: _Buffer | None = None
+        self._opened = False
+        self._buffers: Iterator[_Buffer] = iter(list(_steps(recovered, chunks)))
 
     def begin(self) -> None:
         """Read the first buffer."""
         self._next()
 
     def _next(self) -> None:
-        for channel, span in self._spans:
-            if span is None:
-                channel.close()
+        for buffer in self._buffers:
+            if buffer.span is None:
+                buffer.channel.close()
                 continue
-            if channel.in_use >= self._most:
-                self._waiting = channel, span
+            if buffer.channel.in_use >= self._most:
+                self._waiting = buffer
             else:
-                self._ask(channel, span)
+                self._ask(buffer)
             return
 
     def _freed(self) -> None:
         """Continue with a buffer that came free."""
         if self._waiting is not None:
-            (channel, span), self._waiting = self._waiting, None
-            self._ask(channel, span)
+            buffer, self._waiting = self._waiting, None
+            self._ask(buffer)
 
-    def _ask(self, channel: RecoveredBuffers, span: Span) -> None:
-        first, self._first = self._first, False
-        self._task.read_input(span[0], self._read, channel, span, first=first)
+    def _ask(self, buffer: _Buffer) -> None:
+        opens, self._opened = buffer.opens or not self._opened, True
+        self._task.read_input(buffer.bytes, self._read, buffer, opens=opens)
 
-    def _read(self, channel: RecoveredBuffers, span: Span) -> None:
-        channel.add(*span)
+    def _read(self, buffer: _Buffer) -> None:
+        if buffer.span is not None:
+            buffer.channel.add(*buffer.span)
         self._next()
 
     def _consumed(self) -> None:
@@ -314,13 +314,45 @@ class _GateReader:
             self._task.gate_consumed(self._gate)
 
 
+@dataclass(frozen=True, slots=True)
+class _Buffer:
+    """A buffer that is read into a recovered channel, or without a span the end of that."""
+
+    channel: RecoveredBuffers
+    span: Span | None = None
+    bytes: int = 0
+    opens: bool = False
+
+
+def _steps(
+    channels: Mapping[int, RecoveredBuffers], chunks: Sequence[InFlightChunk]
+) -> Iterator[_Buffer]:
+    """Yield the buffers of a gate's channels in order, and the end of each channel."""
+    held = [one for one in chunks if one.place in channels]
+    left = Counter(one.place for one in held)
+    yield from (_Buffer(channel) for place, channel in channels.items() if not left[place])
+    for one in held:
+        channel = channels[one.place]
+        for span, (size, opens) in zip(one.spans, one.requests(), strict=True):
+            yield _Buffer(channel, span, size, opens)
+        left[one.place] -= 1
+        if not left[one.place]:
+            yield _Buffer(channel)
+
+
 def _serve_in(task: Task, step_ns: int) -> None:
     """Let a task serve each record in this time. Called at a record boundary."""
     task.step_ns = step_ns
 
 
-def _sizes(spans: Iterable[Iterable[Span]]) -> list[int]:
-    return [size + _HEADER_BYTES for part in spans for size, _ in part]
+def _pieces(chunks: Sequence[InFlightChunk]) -> list[int]:
+    """Return the bytes of each request that chunks are read with."""
+    found: list[int] = []
+    for size, opens in (one for each in chunks for one in each.requests()):
+        if opens or not found:
+            found.append(0)
+        found[-1] += size
+    return found
 
 
 def is_new_process(world: DataflowWorld, task: Task) -> bool:

@@ -39,7 +39,8 @@ ChannelKey = tuple[int, int]
 class VirtualChannelData:
     """Records of an old channel that go into a new one. taken: which of them.
 
-    received: how many of the old channel's records in flight were at its receiver.
+    received: how many of the old channel's records in flight come first: those at its receiver, or
+    all where one channel comes after the other.
     """
 
     old: ChannelKey
@@ -48,16 +49,29 @@ class VirtualChannelData:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """The buffers of an old channel that go into a new one, from its receiver and its sender."""
+
+    old: ChannelSpec
+    received: Sequence[Span]
+    sent: Sequence[Span]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rescaled:
     """A checkpoint as the tasks of a job with other parallelisms take it up.
 
-    checkpoint: with their numbers.  parts: of each new channel that takes something, in order.
+    checkpoint: with their numbers. old, taken: the job that took it, and what that held in flight.
+    parts: of each new channel that takes something, in order.  shares: the same as buffers.
     told_apart: gates, by task and place, with channels that carry data of several old ones.
     processed: of tasks that are not in the checkpoint, since all of their vertex had finished.
     """
 
     checkpoint: JobCheckpoint
+    old: Graph
+    taken: JobCheckpoint
     parts: Mapping[ChannelKey, list[VirtualChannelData]]
+    shares: Mapping[ChannelKey, list[Share]]
     told_apart: Sequence[tuple[int, int]]
     processed: Mapping[Place, int]
 
@@ -88,9 +102,11 @@ def rescaled(
     inputs: dict[int, dict[int, list[Span]]] = {task.index: {} for task in new.tasks}
     outputs: dict[int, dict[int, list[Span]]] = {task.index: {} for task in new.tasks}
     parts: dict[ChannelKey, list[VirtualChannelData]] = {}
+    shares: dict[ChannelKey, list[Share]] = {}
+    whole = new.job.channel_state.one_by_one
     told_apart: dict[tuple[int, int], None] = {}
     for number, edge in enumerate(old.edges):
-        flights, keys = _in_flight(checkpoint, old, number)
+        flights, channels = _in_flight(checkpoint, old, number)
         for channel in (one for one in new.channels if one.edge == number):
             found, identity = _taken(flights, channel, edge, old, new)
             if not found:
@@ -98,17 +114,15 @@ def rescaled(
             if not identity:
                 told_apart[channel.downstream, channel.gate] = None
             key = channel.downstream, channel.input
+            shares[key] = [_share(one, channels[one.pair], flights[one.pair]) for one in found]
             parts[key] = [
-                VirtualChannelData(
-                    old=keys[one.pair], taken=one, received=flights[one.pair].counts[0]
-                )
-                for one in found
+                _part(one, channels[one.pair], flights[one.pair], whole=whole) for one in found
             ]
-            received, sent = _spans(found, flights)
-            if received:
-                inputs[channel.downstream][channel.input] = received
-            if sent:
-                outputs[channel.upstream][channel.output] = sent
+            first, then = _spans(shares[key], whole=whole)
+            if first:
+                inputs[channel.downstream][channel.input] = first
+            if then:
+                outputs[channel.upstream][channel.output] = then
     progress = _Progress(checkpoint, finished or {}, Splits(new, checkpoint))
     tasks, processed = {}, {}
     for task in new.tasks:
@@ -121,7 +135,10 @@ def rescaled(
             processed[task.place] = snapshot
     return Rescaled(
         checkpoint=_renumbered(checkpoint, new, tasks),
+        old=old,
+        taken=checkpoint,
         parts=parts,
+        shares=shares,
         told_apart=tuple(told_apart),
         processed=processed,
     )
@@ -132,22 +149,29 @@ def rescaled(
 
 def _in_flight(
     checkpoint: JobCheckpoint, old: Graph, edge: int
-) -> tuple[dict[Pair, Flight], dict[Pair, ChannelKey]]:
+) -> tuple[dict[Pair, Flight], dict[Pair, ChannelSpec]]:
     """Return what of an edge was in flight, by old pair, and which channel a pair had."""
     found: dict[Pair, Flight] = {}
-    keys: dict[Pair, ChannelKey] = {}
+    channels: dict[Pair, ChannelSpec] = {}
     for channel in (one for one in old.channels if one.edge == edge):
         pair = old.tasks[channel.upstream].subtask, old.tasks[channel.downstream].subtask
-        keys[pair] = channel.downstream, channel.input
-        receiver: BufferSnapshot | None = checkpoint.tasks.get(channel.downstream)
-        sender: BufferSnapshot | None = checkpoint.tasks.get(channel.upstream)
-        flight = Flight(
-            received=[] if receiver is None else receiver.input_spans.get(channel.input, []),
-            sent=[] if sender is None else sender.output_spans.get(channel.output, []),
-        )
-        if flight.received or flight.sent:
-            found[pair] = flight
-    return found, keys
+        channels[pair] = channel
+        received, sent = in_flight_of(checkpoint, channel)
+        if received or sent:
+            found[pair] = Flight(received=received, sent=sent)
+    return found, channels
+
+
+def in_flight_of(
+    checkpoint: JobCheckpoint, channel: ChannelSpec
+) -> tuple[Sequence[Span], Sequence[Span]]:
+    """Return what a checkpoint holds of a channel, at its receiver and at its sender."""
+    receiver: BufferSnapshot | None = checkpoint.tasks.get(channel.downstream)
+    sender: BufferSnapshot | None = checkpoint.tasks.get(channel.upstream)
+    return (
+        () if receiver is None else receiver.input_spans.get(channel.input, ()),
+        () if sender is None else sender.output_spans.get(channel.output, ()),
+    )
 
 
 def _taken(
@@ -173,17 +197,30 @@ def _taken(
     return found, gate.identity
 
 
-def _spans(found: list[Taken], flights: Mapping[Pair, Flight]) -> tuple[list[Span], list[Span]]:
-    """Return the buffers of a new channel, at its receiver and at its sender."""
-    received: list[Span] = []
-    sent: list[Span] = []
-    for one in found:
-        flight = flights[one.pair]
-        whole = list(flight.received), list(flight.sent)
-        mine = whole if one.kept is None else flight.filtered(one.kept)
-        received += mine[0]
-        sent += mine[1]
-    return received, sent
+def _part(taken: Taken, old: ChannelSpec, flight: Flight, *, whole: bool) -> VirtualChannelData:
+    """Return the records that a new channel takes of an old one."""
+    received, sent = flight.counts
+    count = received + sent * whole
+    return VirtualChannelData(old=(old.downstream, old.input), taken=taken, received=count)
+
+
+def _share(taken: Taken, old: ChannelSpec, flight: Flight) -> Share:
+    """Return the buffers that a new channel takes of an old one."""
+    if taken.kept is None:
+        return Share(old=old, received=flight.received, sent=flight.sent)
+    received, sent = flight.filtered(taken.kept)
+    return Share(old=old, received=received, sent=sent)
+
+
+def _spans(shares: list[Share], *, whole: bool) -> tuple[list[Span], list[Span]]:
+    """Return the buffers of a new channel that come first and then, in order.
+
+    whole: one old channel comes after the other.
+    """
+    if whole:
+        return [span for one in shares for span in (*one.received, *one.sent)], []
+    received = [span for one in shares for span in one.received]
+    return received, [span for one in shares for span in one.sent]
 
 
 # State --------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.restoring.attempt import AttemptRestore
 from ckptsim.sim.job.buffers.restoring.caught_up import note_latencies
 from ckptsim.sim.job.buffers.restoring.costs import FIRST, LATER
+from ckptsim.sim.job.buffers.restoring.in_flight import InFlightReads
 from ckptsim.sim.job.buffers.restoring.lateness import CELL_NS, Lateness
 from ckptsim.sim.job.buffers.tasks import Source
 from ckptsim.sim.job.control.failover import FailoverHost, FailoverRecord, FailoverTimes
@@ -27,11 +28,13 @@ _LOOKS = 100
 class TimedFailover:
     """The failovers of one job, the restore of its present attempt, and how late its records are.
 
-    lateness: learns of every record, through all attempts.
+    lateness: learns of every record, through all attempts.  restored: how many checkpoints were.
+    files_opened, pieces_read: of channel state in all of them.
     """
 
     def __init__(self, world: DataflowWorld) -> None:
         self.lateness = Lateness()
+        self.restored = self.files_opened = self.pieces_read = 0
         self._world = world
         self._restore: AttemptRestore | None = None
         self._host: FailoverHost
@@ -63,7 +66,13 @@ class TimedFailover:
         costs = FIRST if self._control.attempts <= _FIRST_RESTART else LATER
         kept = self._world.regions.carried
         tasks = [task for task in self._world.tasks if task.number not in kept]
-        self._restore = AttemptRestore(self._world, tasks, restored, costs, self._all_running)
+        reads = None
+        if restored is not None:
+            reads = InFlightReads(self._world.graph, restored, taken_over)
+        self._restore = AttemptRestore(self._world, tasks, reads, costs, self._all_running)
+        self.restored += restored is not None
+        self.files_opened += self._restore.files_opened
+        self.pieces_read += self._restore.pieces_read
         self._host.starting = self._control.attempts == 1
         if restored is None or self.lateness.knows(restored.checkpoint_id):
             number = None if restored is None else restored.checkpoint_id

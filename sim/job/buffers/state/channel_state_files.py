@@ -9,11 +9,13 @@ Subtask (groups), FsCheckpointStateOutputStream (inline threshold).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers.channel_state import group_of
 from ckptsim.models.barriers.subtask import events as subtask_events
+from ckptsim.scenarios.job import Persistence
 from ckptsim.scenarios.job.faults import FailChannelState, SlowFile
 from ckptsim.sim.job.control.task.channel_state import ChannelStateHost
 from ckptsim.sim.job.port import FileStored
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.state.storage import Moves
     from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.job.graph import Graph
 
 
 class ChannelStateFile:
@@ -31,6 +34,8 @@ class ChannelStateFile:
         self._world = world
         self._tasks = {task.number: task for task in tasks}
         self._host = tasks[0].spec.task_manager
+        persistence = world.model.channel_state.persistence
+        self._appends = persistence is Persistence.LOG_SERVICE
         self._uploads: dict[int, Moves] = {}
         # What waits for a subtask's part of a checkpoint to be whole, and the latest that was.
         self._behind: dict[tuple[int, int], Callable[[], object]] = {}
@@ -47,7 +52,7 @@ class ChannelStateFile:
         """Write the file. What would be small travels in the acknowledgement."""
         world, faults, tasks = self._world, self._world.faults, self._tasks.values()
         fails = any(faults.strikes(FailChannelState, task, checkpoint) for task in tasks)
-        if world.storage.is_inline(size):
+        if world.storage.is_inline(size) and not self._appends:
             self._end(checkpoint, stored, failed=fails)
             return
         world.coordinator.note_file(checkpoint, size)
@@ -62,6 +67,7 @@ class ChannelStateFile:
             late_ns=max(faults.delay_ns(SlowFile, task, checkpoint) for task in tasks),
             fails=fails,
             checkpoint=checkpoint,
+            appends=self._appends,
         )
 
     def drop(self, checkpoint: int) -> None:
@@ -109,21 +115,30 @@ class ChannelStateFile:
 
 
 def make_files(world: DataflowWorld) -> list[ChannelStateFile]:
-    """Return the file of each task, by number. Subtasks of a group have the same one.
+    """Return the file of each task, by number. Subtasks of a group have the same one."""
+    groups: dict[tuple[int, int], list[Task]] = {}
+    keys = groups_of(world.graph)
+    for task, key in zip(world.tasks, keys, strict=True):
+        groups.setdefault(key, []).append(task)
+    files = {key: ChannelStateFile(world, tasks) for key, tasks in groups.items()}
+    return [files[key] for key in keys]
+
+
+def groups_of(graph: Graph) -> list[tuple[int, int]]:
+    """Return what each task of a job shares a file with.
 
     A task enters the group that is open on its task manager when it is made, and a group is closed
     when it is full.  Tasks are made in the order in which they are deployed: vertex by vertex, from
-    the sources on (an assumption: their threads start at about the same time).
+    the sources on (an assumption: their threads start at about the same time).  A log is of one
+    task.
     """
-    places: dict[int, int] = {}
-    groups: dict[tuple[int, int], list[Task]] = {}
+    places: Counter[int] = Counter()
     keys = []
-    limit = world.graph.job.checkpointing.subtasks_per_file
-    for task in world.tasks:
-        manager = task.spec.task_manager
-        place = places.get(manager, 0)
-        places[manager] = place + 1
-        keys.append((manager, group_of(place, limit=limit)))
-        groups.setdefault(keys[-1], []).append(task)
-    files = {key: ChannelStateFile(world, tasks) for key, tasks in groups.items()}
-    return [files[key] for key in keys]
+    limit = graph.job.checkpointing.subtasks_per_file
+    if graph.job.channel_state.is_log:
+        limit = 1
+    for task in graph.tasks:
+        manager = task.task_manager
+        keys.append((manager, group_of(places[manager], limit=limit)))
+        places[manager] += 1
+    return keys

@@ -15,7 +15,8 @@ from ckptsim.scenarios.job import SavepointFormat
 from ckptsim.scenarios.job.faults import CrashAtCheckpoint, FailSnapshot, SlowFile
 from ckptsim.sim.job.buffers.output import Slice
 from ckptsim.sim.job.buffers.state.identities import Cut
-from ckptsim.sim.job.buffers.state.recovery import BufferSnapshot, Span
+from ckptsim.sim.job.buffers.state.output_log import OutputLog
+from ckptsim.sim.job.buffers.state.recovery import BUFFER_HEADER_BYTES, BufferSnapshot, Span
 from ckptsim.sim.job.buffers.tasks import Source
 from ckptsim.sim.job.control.checkpoint import PartFigures
 from ckptsim.sim.job.events import of_job, of_tasks
@@ -70,13 +71,6 @@ class SubtaskSnapshot(PartFigures):
         return self.input_bytes + self.output_bytes
 
 
-BUFFER_HEADER_BYTES = 4
-"""Length in front of each buffer in a channel-state file.
-
-Source: Apache Flink 1.20.3, ChannelStateSerializerImpl; measured sizes have it.
-"""
-
-
 # How many buffers are many, for the goal of that name.
 _MANY = 10
 
@@ -84,7 +78,8 @@ _MANY = 10
 class Snapshots:
     """The parts of one task in the checkpoints of a run.
 
-    state: its keyed state. sync_ns: how long copying it keeps the thread.
+    state: its keyed state. sync_ns: how long copying it keeps the thread.  log: of its outputs,
+    where all is logged: then checkpoints know the data in flight, and do not write it.
     """
 
     def __init__(self, task: Task, *, state: KeyedState, sync_ns: int) -> None:
@@ -95,6 +90,13 @@ class Snapshots:
         self.state = state
         self._sync_ns = sync_ns
         self._uploads: dict[int, Moves] = {}
+        self.log: OutputLog | None = None
+        self._is_logged = task.world.model.channel_state.is_logged
+        if self._is_logged and task.writers:
+            self.log = OutputLog(task)
+            for writer in task.writers:
+                writer.log = self.log
+        self._logged_before = 0
 
     def part_of(self, barrier: Barrier) -> SubtaskSnapshot:
         """Return the task's part in a checkpoint. It is new at the first call."""
@@ -123,7 +125,7 @@ class Snapshots:
                 spans = self.parts[checkpoint].input_spans.setdefault(channel.index, [])
                 spans.insert(0, (unread, task.unread_records(channel)))
                 sizes.append(self._keep_input(channel.index, checkpoint, unread))
-        return sizes
+        return () if self._is_logged else sizes
 
     def keep_recovered(self, _barrier: Barrier) -> Iterable[int]:
         """Keep nothing apart: what a restart has put back lies in the queues like other data."""
@@ -135,11 +137,12 @@ class Snapshots:
         found = [(buffer.bytes, buffer.records) for buffer in buffers if isinstance(buffer, Slice)]
         part.overtaken += len(found)
         part.input_spans.setdefault(channel, []).extend(found)
-        return [self._keep_input(channel, checkpoint, size) for size, _ in found]
+        sizes = [self._keep_input(channel, checkpoint, size) for size, _ in found]
+        return () if self._is_logged else sizes
 
     def _keep_input(self, channel: int, checkpoint: int, size: int) -> int:
         size += BUFFER_HEADER_BYTES
-        self.parts[checkpoint].input_bytes += size
+        self.parts[checkpoint].input_bytes += size * (not self._is_logged)
         return size
 
     def keep_output(self, output: int, checkpoint: int, buffers: Buffers) -> Iterable[int]:
@@ -151,10 +154,10 @@ class Snapshots:
         for unsent, records in sender.unsent(buffers):
             spans.append((unsent, records))
             size = unsent + BUFFER_HEADER_BYTES
-            part.output_bytes += size
+            part.output_bytes += size * (not self._is_logged)
             part.overtaken += 1
             sizes.append(size)
-        return sizes
+        return () if self._is_logged else sizes
 
     def barrier_sent(self, checkpoint: int) -> None:
         """Note how many buffers the barrier has overtaken."""
@@ -195,6 +198,7 @@ class Snapshots:
             files=part.files,
             transactions=None if task.sink is None else task.sink.state,
             records=() if task.records is None else tuple(task.records.state),
+            log={} if self.log is None else self.log.objects(),
         )
         if task.records is not None:
             part.cut = task.records.cut()
@@ -225,6 +229,10 @@ class Snapshots:
     def store(self, checkpoint: int, stored: FileStored) -> None:
         """Write the state. Small state travels in the acknowledgement."""
         storage, faults = self._world.storage, self._world.faults
+        if self.log is not None:
+            self.parts[checkpoint].output_bytes = self.log.size - self._logged_before
+            self._logged_before = self.log.size
+            stored = self.log.before(stored)
         uploaded = self.parts[checkpoint].uploaded
         sizes = [size for size in uploaded if not storage.is_inline(size)]
         fails = faults.strikes(FailSnapshot, self._task, checkpoint)
@@ -268,11 +276,15 @@ class Snapshots:
         """Stop writing whatever is being written."""
         for checkpoint in list(self._uploads):
             self.drop(checkpoint)
+        if self.log is not None:
+            self.log.halt()
         self._task.file.forget_all(self._task.number)
 
     def drop(self, checkpoint: int) -> None:
         """Stop writing the state."""
         self._task.file.forget(self._task.number, checkpoint)
+        if self.log is not None:
+            self.log.drop(checkpoint)
         upload = self._uploads.pop(checkpoint, None)
         if upload is not None:
             upload.cancel()

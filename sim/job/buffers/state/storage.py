@@ -286,11 +286,12 @@ class Storage:
         late_ns: int = 0,
         fails: bool = False,
         checkpoint: int | None = None,
+        appends: bool = False,
     ) -> Moves:
         """Write files of a host and call `done(*arguments, failed=...)` when all are there.
 
         late_ns: how much later than others they are created. fails: whether they cannot be written.
-        checkpoint: of files that may be merged.
+        checkpoint: of files that may be merged.  appends: to one that is there.
         """
         table = self._table
         pool: list[int] | None = None
@@ -302,6 +303,7 @@ class Storage:
 
         def ask(moves: Moves, size: int) -> None:
             file = MergedFile(pool, size, table.file_merging_bytes)
+            file.is_new = file.is_new and not appends
             refused = partial(self._refuse, moves, host)
             if not file.is_new:
                 granted(moves, size, file)

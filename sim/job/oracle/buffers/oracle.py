@@ -227,6 +227,12 @@ class BufferOracle(BufferObserver, Listener):
             for place, records in enumerate(task.records.sent)
         }
 
+    @property
+    def _has_markers(self) -> bool:
+        """Return whether a sender's data ends with one that its receivers wait for."""
+        is_timed = self._world.control.timed is not None
+        return is_timed and not self._world.model.channel_state.on_one_side
+
     def begun(self, event: of_job.AttemptBegun) -> None:
         """Begin to look at the buffers of an attempt."""
         restored = event.restored
@@ -245,7 +251,7 @@ class BufferOracle(BufferObserver, Listener):
             for oracle in self.job.tasks.values():
                 for out in oracle.outputs:
                     runs_on = oracle.task.number in self._world.regions.carried
-                    out.marker_due = self._world.control.timed is not None and not runs_on
+                    out.marker_due = self._has_markers and not runs_on
         for task in self._world.tasks:
             if task.records is not None:
                 self._check_restored(task.number, task.records.sent)

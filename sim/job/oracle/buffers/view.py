@@ -87,8 +87,10 @@ class BufferView(PlaneView):
         return _MESSAGES * message_ns(self.world)
 
     @property
-    def writing_ns(self) -> int:
+    def writing_ns(self) -> int | None:
         """Return within which time a part is written, by the parallelism and the files of now."""
+        if self.world.model.channel_state.is_logged:
+            return None  # a log that lags has no bound
         if self._writing_ns is None:
             self._writing_ns = writing_ns(self.world)
         return self._writing_ns + bytes_ns(self.world)
@@ -162,17 +164,29 @@ class BufferView(PlaneView):
         return told_apart and any(records < restored.records for records, restored in given)
 
     def held(self, task: Task, part: Any) -> tuple[list[Held], list[Held]]:
-        """Return what a part has in flight, by inputs and by outputs."""
+        """Return what a part has in flight, by inputs and by outputs: nothing that is in logs."""
         kept = part.snapshot
+        inputs, outputs = kept.input_spans, kept.output_spans
+        if self.world.model.channel_state.is_logged:
+            inputs = outputs = {}
         return (
-            _held_of(kept.input_spans, len(task.channels)),
-            _held_of(kept.output_spans, len(task.subpartitions)),
+            _held_of(inputs, len(task.channels)),
+            _held_of(outputs, len(task.subpartitions)),
         )
 
     def logged(self, parts: Mapping[int, Any]) -> dict[tuple[int, int], Held]:
-        """Return nothing: nothing is logged here."""
-        del parts
-        return {}
+        """Return what parts of a checkpoint hold of logs, by sender and place of the output."""
+        found: dict[tuple[int, int], Held] = {}
+        if not self.world.model.channel_state.is_logged:
+            return found
+        for one in self.world.graph.channels:
+            spans: list[Span] = []
+            if one.downstream in parts:
+                spans += parts[one.downstream].input_spans.get(one.input, ())
+            if one.upstream in parts:
+                spans += parts[one.upstream].output_spans.get(one.output, ())
+            found[one.upstream, one.output] = _held(spans)
+        return found
 
     def busy_ns(self, task: Task) -> int:
         """Return how long the thread was inside a record without a buffer, paused, or restoring."""

@@ -9,13 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.recovery.persistence import Logged, ReplayRule, replayed
+from ckptsim.sim.job.channel_state_reads import ChannelStateReads, End, files_of
+from ckptsim.sim.job.records.state import groups_of
 from ckptsim.sim.job.records.state.logs import BUFFER_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from ckptsim.scenarios.job import Job
-    from ckptsim.sim.job.graph import ChannelSpec
+    from ckptsim.sim.job.graph import ChannelSpec, Graph
     from ckptsim.sim.job.records.state import Item, TaskSnapshot
 
 
@@ -62,3 +64,16 @@ class HeldInFlight:
         known = self._rule is not ReplayRule.TOLD_AT_RECOVERY or self._is_known(channel)
         read = receiver.read[channel.index] if known else None
         return replayed(self._rule, sender.logs[channel.index], read=read, buffer_size=BUFFER_BYTES)
+
+
+def reads_of(graph: Graph, tasks: Mapping[int, TaskSnapshot]) -> ChannelStateReads:
+    """Return the reads of one restore. graph: of the job when the checkpoint was taken."""
+
+    def holds(end: End, channel: ChannelSpec) -> Sequence[int]:
+        kept = tasks.get(channel.downstream if end == "input" else channel.upstream)
+        if kept is None:
+            return ()
+        held = {"input": kept.input_state, "output": kept.output_state, "log": kept.logs}
+        return (0,) * (channel.index in held[end])
+
+    return ChannelStateReads(files_of(graph, groups_of(graph), holds), graph.job.channel_state)

@@ -20,12 +20,12 @@ from ckptsim.scenarios.job import Job, Partitioner, Recovered
 from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.job.parallelism import CLASSES, with_parallelism
 from ckptsim.sim.job.records.keys import follows_source, keyed_above, owner_of
-from ckptsim.sim.job.records.restoring.held import HeldInFlight
-from ckptsim.sim.job.records.restoring.reads import ChannelStateReads
+from ckptsim.sim.job.records.restoring.held import HeldInFlight, reads_of
 from ckptsim.sim.job.records.restoring.recovered_gate import RecoveredGate
 from ckptsim.sim.job.records.state import SOURCE_SPAN
 
 if TYPE_CHECKING:
+    from ckptsim.sim.job.channel_state_reads import ChannelStateReads
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.graph import ChannelSpec
     from ckptsim.sim.job.records.attempt import Attempt
@@ -53,9 +53,7 @@ class Rescaling:
         self._core = attempt.cores.assignment()
         self._input, self._output = self._held()
         self._channel_of = {(one.edge, *self._pair(one)): one for one in self._old.channels}
-        self.reads: ChannelStateReads = ChannelStateReads(
-            self._old, restored.tasks, attempt.job.channel_state
-        )
+        self.reads: ChannelStateReads = reads_of(self._old, restored.tasks)
 
     def fill(self) -> None:
         """Fill all channels, and let their receivers take over gate by gate."""
@@ -101,7 +99,7 @@ class Rescaling:
             one = self._channel_of.get((edge, old, subtask))
             if one is not None:
                 ends = channel.spec.upstream, channel.spec.downstream
-                self.reads.put_back(one, sender=ends[0], receiver=ends[1])
+                self.reads.put_back(one.index, sender=ends[0], receiver=ends[1])
         held = self._input[edge], self._output[edge]
         if self._table.recovered is Recovered.ATOMIC:
             channel.recover(recovery.whole_channels(assignment, place, *held), ())

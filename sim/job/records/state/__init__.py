@@ -1,6 +1,7 @@
 """What a checkpoint holds of a task on records, and the files that it is written to."""
 
 from ckptsim.sim.job.records.state.channel_state_files import ChannelStateFile as ChannelStateFile
+from ckptsim.sim.job.records.state.channel_state_files import groups_of as groups_of
 from ckptsim.sim.job.records.state.channel_state_files import make_files as make_files
 from ckptsim.sim.job.records.state.snapshot import SOURCE_SPAN as SOURCE_SPAN
 from ckptsim.sim.job.records.state.snapshot import WATERMARK as WATERMARK

@@ -13,7 +13,7 @@ from ckptsim.models.barriers.channel_state import group_of
 from ckptsim.models.barriers.subtask import events as subtask_events
 from ckptsim.scenarios.job.faults import FailChannelState, SlowFile
 from ckptsim.sim.job.control.task.channel_state import ChannelStateHost
-from ckptsim.sim.job.graph import TaskSpec
+from ckptsim.sim.job.graph import Graph, TaskSpec
 from ckptsim.sim.job.port import FileStored
 from ckptsim.sim.job.records.kinds import Kind
 
@@ -76,13 +76,16 @@ def make_files(attempt: Attempt) -> list[ChannelStateFile]:
     """Return the file of each task, by index. Subtasks of a group have the same one."""
     files: list[ChannelStateFile] = []
     groups: dict[tuple[int, int], ChannelStateFile] = {}
-    limit = attempt.job.checkpointing.subtasks_per_file
-    keys = [
-        (spec.vertex_index, group_of(spec.subtask, limit=limit)) for spec in attempt.graph.tasks
-    ]
+    keys = groups_of(attempt.graph)
     for key in keys:
         if key not in groups:
             group = [one for one, own in zip(attempt.graph.tasks, keys, strict=True) if own == key]
             groups[key] = ChannelStateFile(attempt, group)
         files.append(groups[key])
     return files
+
+
+def groups_of(graph: Graph) -> list[tuple[int, int]]:
+    """Return what each task shares a file with."""
+    limit = graph.job.checkpointing.subtasks_per_file
+    return [(spec.vertex_index, group_of(spec.subtask, limit=limit)) for spec in graph.tasks]

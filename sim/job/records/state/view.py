@@ -152,7 +152,7 @@ class RecordView(PlaneView):
     def state(self, vertex: Vertex) -> Contents | None:
         """Return what the state of a vertex has. None where some went with finished subtasks."""
         world = self.world
-        if vertex.kind is VertexKind.SOURCE or vertex.name in world.lost_state:
+        if vertex.is_source or vertex.name in world.lost_state:
             return None
         tasks = world.graph.tasks_of(vertex.name)
         return Counter(record for index in tasks for record in world.tasks[index].state)
@@ -210,7 +210,7 @@ def expected_output(
     """
     found: dict[str, Contents] = {vertex.name: Counter() for vertex in graph.vertices}
     for vertex in graph.vertices:
-        if vertex.kind is not VertexKind.SOURCE:
+        if not vertex.is_source:
             continue
         arrivals = graph.arrivals(vertex.name, parallelism)
         splits = graph.splits[vertex.name]

@@ -51,10 +51,10 @@ class Source(Task):
         while self.is_running and not self.has_ended():
             if self.held_ns:
                 yield from self.spend(self.held_ns, Kind.STEP)
-            elif self.mails:
+            elif self._takes_mail:
                 self.handle_mail()
             elif not self.has_room:
-                yield self.news
+                yield from self._wait_for_room()
             elif self._lacks_split:
                 self._ask()
             elif self._is_exhausted:
@@ -68,10 +68,14 @@ class Source(Task):
             else:
                 self._emit_next()
 
+    def _wait_for_room(self) -> Steps:
+        """Wait for news, as of room."""
+        yield self.news
+
     @property
     def has_work(self) -> bool:
         """Return whether there is a mail or a due record."""
-        if self.mails:
+        if self._takes_mail:
             return True
         if self.has_ended() or not self.has_room:
             return False
@@ -81,6 +85,11 @@ class Source(Task):
         if self._is_exhausted or due_ns is None:
             return self._is_exhausted
         return due_ns <= self.env.now or not self._emission.armed
+
+    @property
+    def _takes_mail(self) -> bool:
+        """Return whether there is a mail that can be handled."""
+        return bool(self.mails)
 
     @property
     def splits(self) -> dict[int, int]:

@@ -21,7 +21,6 @@ from ckptsim.models.barriers.channels import NetworkEffect
 from ckptsim.models.lifecycle import StopMode
 from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.models.lifecycle.tables import Act
-from ckptsim.scenarios.job import VertexKind
 from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.job.control.task import TaskControl
 from ckptsim.sim.job.control.task.cores import make_cores
@@ -63,7 +62,7 @@ class Task:
         self.spec = spec
         self.number = spec.index
         self.place = spec.place
-        self.is_source = spec.vertex.kind is VertexKind.SOURCE
+        self.is_source = spec.vertex.is_source
         self.env: Environment = attempt.env
         self.entity: Entity = attempt.env.entity(f"task {spec.vertex.name}", spec.subtask)
         self.outbox: list[NetworkEffect] = []
@@ -145,6 +144,10 @@ class Task:
     def trigger_checkpoint(self, barrier: Barrier, stop: StopMode | None) -> None:
         """Take the coordinator's trigger."""
         self.attempt.trigger(self, barrier, stop)
+
+    def take_trigger(self, barrier: Barrier, stop: StopMode | None) -> None:
+        """Take a trigger that has come to a task that runs."""
+        self.control.trigger(barrier, stop)
 
     def notify_complete(self, checkpoint: int) -> None:
         """Take the notification that a checkpoint is complete."""

@@ -39,7 +39,8 @@ def taken_and_paper(rate: float, mode: Mode, interval_s: int) -> tuple[float, fl
     fails = (CrashTask(vertex="operator", at_ns=8 * S + S // 2),)
     model = job(rate, mode=mode, interval_s=interval_s)
     made = replace(by_name("recovery_in_its_time"), model=model, faults=fails, goals=())
-    (row,) = run_world(made, seed=1).figures
+    figures = run_world(made, seed=1).figures
+    (row,) = (one for one in figures if one.expected is not None)
     assert row.figure == "worked_off_ns"
     assert row.expected is not None
     return row.value / S, row.expected / S

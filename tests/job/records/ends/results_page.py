@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import fmean
 from textwrap import fill
 
 import pandas as pd
@@ -15,7 +16,7 @@ from ckptsim.analysis.figures.run.lives import lives
 from ckptsim.analysis.figures.style import svg
 from ckptsim.analysis.words import value_in_words
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.planning import load_plan, runs
+from ckptsim.scenarios.planning import load_plan, runs, with_parameters
 from ckptsim.sim.world import run_world
 from tests.job.records.ends.swept import swept
 from tests.job.records.small import closes_ns, since
@@ -96,6 +97,23 @@ def document() -> str:
             "exact without chance, and within three standard deviations with it."
         ),
         table(("plan", "result"), [(f"`{plan}`", says) for plan, says in SWEEPS.items()]),
+        "## Legacy sources",
+        (
+            'A legacy source (`kind = "legacy"`) emits on a thread of its own, beside the mailbox. '
+            "What may it still emit when a stop with savepoint has come?"
+        ),
+        table(("a stop", "still emitted", "what becomes of it"), LEGACY),
+        (
+            "Released Flink cancels the thread and waits for its end. A suspended mailbox does not "
+            "concern that thread, so EndOfData and the savepoint overtake its records:"
+        ),
+        LEGACY_COMMANDS,
+        (
+            "The thread holds the checkpoint lock while a record waits for room. So a trigger "
+            "waits until the task downstream has taken a record, even where barriers overtake. In "
+            "`legacy_source_back_pressured` a record takes 10 ms:"
+        ),
+        table(("kind of source", "mean checkpoint", "longest"), locked()),
         "## Order of lifecycle calls",
         (
             "Jobs of 18 kinds ran on a local cluster of Flink 1.20.3. The scenarios `flink_*` make "
@@ -111,6 +129,47 @@ def document() -> str:
         "![three checkpoints at once](figures/transactions_after_finish.svg)",
     ]
     return "\n\n".join(map(wrapped, parts)) + "\n"
+
+
+LEGACY = (
+    (
+        "cancels the thread (`stopped_by`, default)",
+        "the records until the function looks at its flag (`after_cancel_records`)",
+        "they come before EndOfData and the savepoint: all is committed once",
+    ),
+    (
+        "suspends the mailbox, with drain",
+        "all records until the task closes",
+        "they come after EndOfData: the sink has finished, and they are lost",
+    ),
+    (
+        "suspends the mailbox, without drain",
+        "all records until the task closes",
+        "they are in a transaction that is aborted: a restored job reads them again",
+    ),
+)
+# ruff: noqa: E501 - commands are one line
+LEGACY_COMMANDS = """\
+```console
+$ ckptsim check legacy_source_stopped
+violations   none
+$ ckptsim check legacy_source_stopped --set job.vertices[0].stopped_by=suspend
+VIOLATED exactly_once_output
+$ ckptsim check legacy_source_stopped --set job.vertices[0].stopped_by=suspend --set stop_kind=no_drain
+VIOLATED aborted_transactions_are_empty_at_close
+```"""
+
+
+def locked() -> list[tuple[str, str, str]]:
+    """Return how long checkpoints take with either kind of source, under back-pressure."""
+    rows = []
+    for kind in ("source", "legacy"):
+        kinds = {"job.vertices[0].kind": kind}
+        scenario = with_parameters(by_name("legacy_source_back_pressured"), kinds, source="page")
+        checkpoints = run_world(scenario, seed=0).checkpoints
+        done = [(one.duration_ns or 0) / 1e6 for one in checkpoints if one.status == "completed"]
+        rows.append((f"`{kind}`", f"{fmean(done):.1f} ms", f"{max(done):g} ms"))
+    return rows
 
 
 PANELS = {

@@ -14,7 +14,8 @@ from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.job import StopKind
 from ckptsim.sim.cli import main
 from ckptsim.sim.world import run_world
-from tests.job.records.rescaling.flip76_table import BEGIN, END, table
+from tests.job.records.rescaling import flip76_timed as timed
+from tests.job.records.rescaling.flip76_table import BEGIN, END, table, timed_tables
 
 PAGE = (Path(__file__).parents[4] / "docs" / "flip76.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^\$ ckptsim (.+)\n(VIOLATED.*)$", PAGE, re.MULTILINE)
@@ -58,6 +59,39 @@ def test_nothing_is_found_without_in_all_seeds(command: str) -> None:
 def test_table_is_what_the_program_gives() -> None:
     """`tests.job.records.rescaling.flip76_table` would write the table that is there."""
     assert BEGIN + table() + END in PAGE
+
+
+def test_recoveries_are_what_the_program_gives() -> None:
+    """Each way has the files, requests and seconds of the table at width 4, and breaks nothing."""
+    found = timed.results("flip76_read_back", lambda values: values["parallelism"] == 4)
+    for (way, _), result in found.items():
+        assert f"| `{way}` | {' | '.join(timed.read_back_cell(result))} |" in PAGE
+
+
+def test_spilling_pays_where_the_page_says() -> None:
+    """At 16 MB/s it pays under back-pressure and not without, and at 8 MB/s from 8 ms on alone."""
+    cases = {("500 us", "16 MB/s"), ("1100 us", "16 MB/s"), ("8 ms", "8 MB/s")}
+    found = timed.results(
+        "flip76_spilling",
+        lambda values: (
+            (values["service"], values["write"]) in cases
+            and str(values["scenario"]).endswith("service")
+        ),
+    )
+    pays = {
+        case
+        for case in cases
+        if timed.lasts_ms(found["continuous_service", *case])
+        < timed.lasts_ms(found["log_service", *case])
+    }
+    assert pays == cases - {("500 us", "16 MB/s")}
+
+
+@pytest.mark.long
+def test_all_tables_with_times_are_what_the_program_gives() -> None:
+    """All three plans give the tables of the page."""
+    plans = [timed.results(f"flip76_{name}") for name in ("read_back", "fan_out", "spilling")]
+    assert all(lines in PAGE for lines in timed_tables(*plans).values())
 
 
 def test_page_has_a_command_per_mutant() -> None:
