@@ -257,5 +257,8 @@ def _held_of(spans: Mapping[int, Sequence[Span]], channels: int) -> list[Held]:
     """Return the same of each channel. An aligned part has nothing of any."""
     if not any(spans.values()):
         return [NOTHING] * channels
-    found = (spans.get(place, ()) for place in range(channels))
-    return [Held(sum(size for size, _ in one), len(one)) if one else NOTHING for one in found]
+    return [_held(spans.get(place, ())) for place in range(channels)]
+
+
+def _held(spans: Sequence[Span]) -> Held:
+    return Held(sum(size for size, _ in spans), len(spans)) if spans else NOTHING
