@@ -15,7 +15,7 @@ from typing import Any
 
 from ckptsim.scenarios import job as jobs
 from ckptsim.sim.job.buffers.constants import PLAIN, Constants
-from ckptsim.sim.validate.fields import Field
+from ckptsim.sim.validate.fields import FIGURE, Field
 
 KINDS = ("keyed", "forward", "flat")
 BACKENDS = ("hashmap", "rocksdb")
@@ -39,6 +39,20 @@ RECOVERY = (
     "tasks_restarted",
 )
 
+_FAILURE = (
+    Field("kind", "text", required=True),
+    Field("at_ms", "number", minimum=0),
+    Field("after_checkpoint_ms", "number", minimum=0),
+    Field("subtask", "whole", minimum=0),
+)
+_CLUSTER = (
+    Field("slots", "whole", minimum=1),
+    Field("options", "object"),
+)
+_RECOVERY = (
+    Field("failed_at_ms", "number", minimum=0),
+    *(Field(name, "list" if name == "tasks_restarted" else "number") for name in RECOVERY),
+)
 _CONFIG = (
     Field("kind", "text", required=True, words=KINDS),
     Field("backend", "text", required=True, words=BACKENDS),
@@ -57,9 +71,9 @@ _CONFIG = (
     Field("restart_delay_ms", "number", minimum=0),
     Field("operator_state_bytes_per_subtask", "number", minimum=0),
     Field("failed_after_completion_of_restored_checkpoint_ms", "number", minimum=0),
-    Field("limits", "object"),
-    Field("cluster", "object"),
-    Field("failures", "list"),
+    Field("limits", "object", each=FIGURE),
+    Field("cluster", "object", inside=_CLUSTER),
+    Field("failures", "list", inside=_FAILURE),
 )
 _CHECKPOINT = (Field("trigger_ms", "number"), Field("phase", "text"))
 LINE = (
@@ -69,8 +83,8 @@ LINE = (
     Field("config", "object", required=True, inside=_CONFIG),
     Field("jobs_before_in_this_cluster", "whole", minimum=0),
     Field("checkpoints", "list", inside=_CHECKPOINT),
-    Field("steady", "object"),
-    Field("recovery", "object"),
+    Field("steady", "object", each=FIGURE),
+    Field("recovery", "object", inside=_RECOVERY),
 )
 _WARM = 20  # an assumption for a line without the number of jobs before it
 
