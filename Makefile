@@ -23,7 +23,7 @@ venv: $(STAMP)
 
 $(STAMP): requirements.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "ckptsim needs Python 3.11, 3.12 or 3.13; set PYTHON=/path/to/python3" >&2; exit 2; }
-	@echo "setting up $(VENV) (once; some 1.13 GB are installed)"
+	@echo "setting up $(VENV) (once; some 1.3 GB are installed)"
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
