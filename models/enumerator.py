@@ -11,7 +11,8 @@ that waits for it.
 
 Source: Apache Flink 1.20.3, OperatorCoordinatorHolder and SubtaskGatewayImpl.  FLINK-16986: events
 are held from the coordinator's checkpoint on.  FLINK-28606: until the subtask has its snapshot.
-FLINK-21996 and FLINK-23233: a checkpoint waits for the acknowledgements of events before it.
+FLINK-21996 and FLINK-23233: a checkpoint waits for the acknowledgements of events before it, also
+for those that an earlier checkpoint still holds back.
 """
 
 from __future__ import annotations
@@ -134,6 +135,7 @@ class SplitEnumerator:
         self.on_their_way: dict[int, int] = {}  # split -> reader
         self.waiting: dict[int, None] = {}  # readers without an answer
         self.due: list[int] = []  # checkpoints that wait for splits on their way
+        self.owed: set[int] = set()  # readers with a request before those, behind a closed gateway
         self.closed: dict[int, set[int]] = {reader: set() for reader in range(readers)}
 
     def step(self, event: EnumeratorEvent) -> list[EnumeratorEffect]:
@@ -145,6 +147,7 @@ class SplitEnumerator:
                 self.waiting[reader] = None
             case CheckpointRequested(checkpoint):
                 self.due.append(checkpoint)
+                self.owed.update(self.waiting)
             case TriggersSent():
                 return []  # they may arrive after a split that is sent later
             case ReaderSnapshotTaken(reader, checkpoint):
@@ -155,30 +158,34 @@ class SplitEnumerator:
                 return [FailReader(reader)]
             case CheckpointAborted(checkpoint):
                 self.due = [number for number in self.due if number != checkpoint]
+                if not self.due:
+                    self.owed.clear()
                 self._open(self.closed, checkpoint)
             case _:
                 assert_never(event)
-        return [*self._keep(), *self._assign()]
+        return [*self._keep(), *self._assign(), *self._keep()]
 
     def _open(self, readers: Iterable[int], checkpoint: int) -> None:
         for reader in readers:
             self.closed[reader].discard(checkpoint)
 
     def _keep(self) -> list[EnumeratorEffect]:
-        """Keep the state for checkpoints, once no split is on its way."""
-        if self.on_their_way:
+        """Keep the state for checkpoints, once no split is on its way or held back."""
+        if self.on_their_way or not self.owed.isdisjoint(self.waiting):
             return []
         due, self.due = self.due, []
+        self.owed.clear()
         for numbers in self.closed.values():
             numbers.update(due)
         return [KeepState(number, tuple(self.splits)) for number in due]
 
     def _assign(self) -> list[EnumeratorEffect]:
-        """Answer readers with open gateways, unless a checkpoint is due."""
+        """Answer readers with open gateways, while a checkpoint is due only earlier requests."""
         found: list[EnumeratorEffect] = []
-        for reader in [] if self.due else list(self.waiting):
-            if self.closed[reader]:
+        for reader in list(self.waiting):
+            if self.closed[reader] or (self.due and reader not in self.owed):
                 continue
+            self.owed.discard(reader)
             del self.waiting[reader]
             if self.splits:
                 split = self.splits.pop(0)

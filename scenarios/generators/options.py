@@ -278,9 +278,8 @@ def situate(choices: Choices, text: dict[str, Any]) -> None:
         text["checkpointing"].pop("count", None)  # few checkpoints share few files
         if choices.flag():
             text["checkpointing"]["savepoint_at_ns"] = choices.integer(20, 80) * 1_000_000
-    # Splits that checkpoints side by side hold back for ever would hide what files do.
-    may = text["checkpointing"].get("enabled", True) and "shared_state" not in choices.wanted
-    if "enumerator" in choices.wanted or (may and choices.integer(0, 3) == 3):
+    is_coordinated = text["checkpointing"].get("enabled", True)
+    if is_coordinated and ("enumerator" in choices.wanted or choices.integer(0, 3) == 3):
         _enumerate(choices, text)
 
 

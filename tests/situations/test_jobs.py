@@ -6,6 +6,7 @@ import pytest
 
 from ckptsim.models.enumerator import SplitEnumerator
 from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.search import Subject
 from ckptsim.sim.slots import Factory
 from tests.mutants import acknowledger, committer, enumerator, shared_state
@@ -71,6 +72,17 @@ def test_right_designs_are_clean(slot: str, core: type) -> None:
         subject = Subject(scenario=by_name(scenario), cores={slot: core})
         for seed in range(3):
             assert subject.run(seed, "random").violations == []
+
+
+@pytest.mark.parametrize("interval_ns", [2_000_000, 5_000_000])
+def test_splits_are_assigned_while_checkpoints_follow_each_other_closely(interval_ns: int) -> None:
+    """A checkpoint waits for splits that the one before it holds back, so the data end."""
+    close = {"interval_ns": interval_ns, "max_concurrent": 3}
+    values = {f"job.checkpointing.{key}": value for key, value in close.items()}
+    values |= {"job.costs.rpc_ns": 8_000_000, "job.vertices[0].records": 60}
+    scenario = with_parameters(by_name("splits_assigned_around_checkpoints"), values)
+    for seed in range(3):
+        assert Subject(scenario=scenario).run(seed, "random").violations == []
 
 
 @pytest.mark.long
