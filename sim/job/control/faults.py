@@ -88,7 +88,7 @@ class FaultPlan:
     @property
     def longest_ns(self) -> int:
         """Return all delays and stalls, added up, in ns."""
-        return self._sum("delay_ns", "lasts_ns")
+        return self._sum("delay_ns", "lasts_ns", "noticed_ns")
 
     def held_ns(self, job: Job) -> int:
         """Return for how long faults may hold up a task that others wait for, in ns.
