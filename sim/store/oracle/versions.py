@@ -75,6 +75,7 @@ class VersionOracle:
                 self._violate(_PROPERTY, f"{says} for {duration_text(silent_ns)}")
         for topic, opened_ns in self._opened_ns.items():
             known = topic in self._asked or topic in world.dropped
+            known = known or world.endpoint.is_asked_for(topic)
             # At one instant with its start the process may go down before it has asked. One with a
             # failed recovery asks for nothing.
             if known or world.process.paused or opened_ns == world.env.now:

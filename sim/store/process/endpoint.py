@@ -55,6 +55,10 @@ class Endpoint:
         """Return whether no client waits for an answer."""
         return not self._busy and not self._to_come
 
+    def is_asked_for(self, topic: str) -> bool:
+        """Return whether this client has asked for the dictionary of a version in this start."""
+        return topic in self._asked
+
     def begin(self) -> None:
         """Begin a start of the process, which knows no dictionary."""
         self._asked.clear()
