@@ -94,7 +94,7 @@ class Job:
     duration_ns: int = duration_ns(
         DURATION_NS,
         minimum=1,
-        says="a run on buffers ends here if not before",
+        says="a run on buffers ends at this instant at the latest",
         source=_CHOICE,
         limits=not_on_records(
             "a run ends with its job, an endless one at `ending.horizon`", noted=True

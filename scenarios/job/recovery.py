@@ -38,9 +38,9 @@ class Recovery:
 
     timed: bool = flag(
         False,
-        says="a failover takes the time that was measured: the failure is reported, tasks are "
-        "cancelled and deployed anew, state and in-flight data are read, and partitions are asked "
-        "for behind them; off: the next attempt begins whole when the restart delay is over",
+        says="a failover takes the measured time to report the failure, to cancel and deploy "
+        "tasks, to read state and in-flight data, and to request partitions; off: all tasks run "
+        "again as soon as the restart delay is over",
         source=_COURSE,
         limits=not_on_records(
             "its costs are few and may be zero, and what a restore takes is one of them"

@@ -13,6 +13,7 @@ from ckptsim._api.columns import aligned, frame_of
 from ckptsim._api.result import CountPlots, Facts, Result
 from ckptsim._api.scenario import Scenario, wrapped
 from ckptsim.scenarios.describe import describe
+from ckptsim.scenarios.dialect import units
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import Place, read, write, written_whole
 from ckptsim.scenarios.files.json_schema import with_schema
@@ -141,7 +142,8 @@ def _vertices(
     """Return the tables of the vertices. A rate that is none is left to the loader."""
     match = _RATE.fullmatch(rate.strip())
     per_s = float(match[1]) / _SECONDS[match[2]] if match else 0.0
-    service = f"{max(1, round(_LOAD * max(1, parallelism) / (per_s or 1e3) * 1e6))} us"
+    service_us = max(1, round(_LOAD * max(1, parallelism) / (per_s or 1e3) * 1e6))
+    service = units.write(service_us * 1_000, units.DURATION_UNITS)
     first, *others = names
     found: list[dict[str, Any]] = [
         {"name": first, "kind": "source", "parallelism": parallelism, "rate": rate}
