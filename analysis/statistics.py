@@ -63,10 +63,7 @@ class PairedDifference:
 
 
 def paired_difference(
-    values: Mapping[Any, float],
-    baseline: Mapping[Any, float],
-    *,
-    confidence: float = CONFIDENCE,
+    values: Mapping[Any, float], baseline: Mapping[Any, float], *, confidence: float = CONFIDENCE
 ) -> PairedDifference | None:
     """Return `values - baseline` over common replications. None when there is none.
 

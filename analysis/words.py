@@ -11,14 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ckptsim.scenarios.dialect import units
-from ckptsim.scenarios.planning import (
-    METRICS,
-    MUTANT_AXIS,
-    NO_MUTANT,
-    Measure,
-    is_design,
-    slot_of,
-)
+from ckptsim.scenarios.planning import METRICS, MUTANT_AXIS, NO_MUTANT, Measure, is_design, slot_of
 
 _NUMBER = re.compile(r"(-?[0-9][0-9,]*(?:\.[0-9]+)?)(?: %)?")
 _TIMES = (

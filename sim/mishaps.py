@@ -26,11 +26,7 @@ class Loss(StrEnum):
     LOCAL = "local"
 
 
-_LOST_AREAS = {
-    Loss.DATA: (Area.DATA,),
-    Loss.CHECKPOINT: (),
-    Loss.LOCAL: (Area.DATA, Area.MIRROR),
-}
+_LOST_AREAS = {Loss.DATA: (Area.DATA,), Loss.CHECKPOINT: (), Loss.LOCAL: (Area.DATA, Area.MIRROR)}
 
 
 def lose(client: StoreClient, what: Loss) -> None:

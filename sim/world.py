@@ -189,12 +189,7 @@ def _policy(text: str, seed: int) -> TiePolicy:
 
 
 def _spec(
-    *,
-    scenario: Scenario,
-    source: str | None,
-    words: Sequence[str],
-    own: Properties,
-    **rest: Any,
+    *, scenario: Scenario, source: str | None, words: Sequence[str], own: Properties, **rest: Any
 ) -> RunSpec:
     decides = {name: rest[name] for name in ("seed", "ties", "mutant")}
     decides |= {"cores": rest["chosen"]}

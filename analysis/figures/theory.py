@@ -10,12 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from ckptsim.analysis.figures.style import DASHES, GREY, LINES, MARKERS, new_figure, styled
-from ckptsim.analysis.figures.swept import (
-    evenly,
-    label_swept,
-    scale_axis,
-    with_axis,
-)
+from ckptsim.analysis.figures.swept import evenly, label_swept, scale_axis, with_axis
 from ckptsim.analysis.figures.vector import tell
 from ckptsim.analysis.words import point_label, unit_of
 from ckptsim.scenarios.planning import METRICS

@@ -61,9 +61,7 @@ class Folded:
 
 
 def section(
-    findings: Summaries,
-    layout: Layout | None = None,
-    cliffs: Sequence[str] = (),
+    findings: Summaries, layout: Layout | None = None, cliffs: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Return what the template shows of one sweep.
 
@@ -232,11 +230,7 @@ def folded(findings: Summaries) -> list[Folded]:
             pictures=list(task_pictures(findings)),
             tables=[tables.tasks_part(findings)],
         ),
-        Folded(
-            name="recoveries",
-            title="Recoveries",
-            pictures=list(recovery_pictures(findings)),
-        ),
+        Folded(name="recoveries", title="Recoveries", pictures=list(recovery_pictures(findings))),
         Folded(
             name="slowest",
             title="The run with the slowest checkpoint",
@@ -249,11 +243,7 @@ def folded(findings: Summaries) -> list[Folded]:
             tables=[tables.errors_part(findings), tables.goals_part(findings)],
             violations=tables.violations_of(findings),
         ),
-        Folded(
-            name="parameters",
-            title="Parameters",
-            tables=[tables.parameters_part(findings)],
-        ),
+        Folded(name="parameters", title="Parameters", tables=[tables.parameters_part(findings)]),
     ]
 
 

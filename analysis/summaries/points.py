@@ -76,9 +76,5 @@ def errors(runs: DataFrame) -> DataFrame:
 
 def goals(rows: DataFrame) -> DataFrame:
     """Return per goal in how many runs it was reached, and how often in all."""
-    made = {
-        "runs": "count(*)",
-        "runs_reached": "count_if(reached > 0)",
-        "reached": "sum(reached)",
-    }
+    made = {"runs": "count(*)", "runs_reached": "count_if(reached > 0)", "reached": "sum(reached)"}
     return grouped(rows, ["goal"], made)

@@ -49,11 +49,7 @@ SUMMARIES: Mapping[str, Mapping[str, str]] = {
         **_of("bigint", "n", "total_ns", "duration_ns"),
         "share": "double",
     },
-    "first_barriers": {
-        **_POINT,
-        "n": "bigint",
-        **_of("double", "low_ns", "median_ns", "high_ns"),
-    },
+    "first_barriers": {**_POINT, "n": "bigint", **_of("double", "low_ns", "median_ns", "high_ns")},
     "tasks": {**_POINT, "task": "string", "subtasks": "bigint", **_of("double", *TASK_MEANS)},
     "estimates": {
         "kind": "string",

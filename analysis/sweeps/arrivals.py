@@ -95,9 +95,7 @@ class Sender:
     """Runs a task on the rows of a chunk and sends the result to the driver."""
 
     def __init__(
-        self,
-        task: Callable[[Sequence[SweepRow]], ChunkResult],
-        queue: Accumulator[Results],
+        self, task: Callable[[Sequence[SweepRow]], ChunkResult], queue: Accumulator[Results]
     ) -> None:
         self._task = task
         self._queue = queue

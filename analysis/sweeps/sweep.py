@@ -88,10 +88,7 @@ def run_sweep(
         if (store.directory / POINTS).is_file():
             refresh(session, store)
     return SweepSummary(
-        skipped=len(unique) - len(wanted),
-        done=len(wanted),
-        wall_s=wall_s,
-        worker_s=sweep.worker_s,
+        skipped=len(unique) - len(wanted), done=len(wanted), wall_s=wall_s, worker_s=sweep.worker_s
     )
 
 

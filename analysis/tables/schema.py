@@ -76,12 +76,7 @@ def _column(name: str, hint: Any) -> Column:
 
 def arrow_schema(table: str) -> pa.Schema:
     """Return a table's schema for Arrow and Parquet."""
-    types = {
-        str: pa.string(),
-        int: pa.int64(),
-        float: pa.float64(),
-        bool: pa.bool_(),
-    }
+    types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
     return pa.schema(
         [
             pa.field(column.name, types[column.type], nullable=column.nullable)

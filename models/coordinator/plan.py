@@ -223,10 +223,7 @@ def _effective(state: FinishedState) -> FinishedState:
 
 
 def _restore_rule(
-    name: str,
-    state: FinishedState,
-    states: Mapping[str, FinishedState],
-    edges: Sequence[Edge],
+    name: str, state: FinishedState, states: Mapping[str, FinishedState], edges: Sequence[Edge]
 ) -> str | None:
     """Return the rule that a vertex breaks, or None."""
     if state is FinishedState.NONE:

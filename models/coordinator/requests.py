@@ -40,13 +40,7 @@ class Request:
     @property
     def rank(self) -> tuple[bool, bool, bool, int, int]:
         """The place in the queue, smallest first."""
-        return (
-            not self.savepoint,
-            not self.forced,
-            self.periodic,
-            self.submitted_ns,
-            self.number,
-        )
+        return (not self.savepoint, not self.forced, self.periodic, self.submitted_ns, self.number)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,12 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ckptsim.models.lifecycle.effects import (
-    OPEN,
-    RecoverAndAbort,
-    RecoverAndCommit,
-    TransactionId,
-)
+from ckptsim.models.lifecycle.effects import OPEN, RecoverAndAbort, RecoverAndCommit, TransactionId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

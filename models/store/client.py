@@ -71,13 +71,7 @@ class StoreClient:
 
     fails_as_a_task = True
 
-    def __init__(
-        self,
-        placement: Placement,
-        medium: Medium,
-        *,
-        parts: Parts = OURS,
-    ) -> None:
+    def __init__(self, placement: Placement, medium: Medium, *, parts: Parts = OURS) -> None:
         self.placement = placement
         self.medium = medium
         # Nothing is written and nothing served yet. A host puts its own logs and server here.

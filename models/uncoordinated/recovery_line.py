@@ -105,11 +105,7 @@ class RecoveryLine:
     """
 
     def __init__(
-        self,
-        channels: Sequence[LineChannel],
-        begin: Sequence[Checkpoint],
-        *,
-        logged: bool = True,
+        self, channels: Sequence[LineChannel], begin: Sequence[Checkpoint], *, logged: bool = True
     ) -> None:
         self._channels = tuple(channels)
         self._logged = logged

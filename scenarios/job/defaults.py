@@ -20,10 +20,7 @@ _CHECKPOINTING: Mapping[str, object] = {
 }
 
 # Of the links that predict.
-BUFFERS: Mapping[str, object] = {
-    "plane": Plane.BUFFERS,
-    "restart": NoRestart(),
-}
+BUFFERS: Mapping[str, object] = {"plane": Plane.BUFFERS, "restart": NoRestart()}
 
 # Of the links that hunt.
 RECORDS: Mapping[str, object] = {

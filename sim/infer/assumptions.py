@@ -130,11 +130,7 @@ def _moved(scenario: Scenario, result: RunResult, most_records: int) -> str:
     for factor in _FACTORS:
         other = _counted(weightiest.times(scenario, factor), count)
         run = run_world(
-            other,
-            seed=result.run.seed,
-            ties=result.run.ties,
-            judged=False,
-            began=prefer_processes,
+            other, seed=result.run.seed, ties=result.run.ties, judged=False, began=prefer_processes
         )
         found.append(_median_text(run.checkpoints, count))
     moved = ", ".join(f"{name} {text}" for name, text in zip(_NAMES, found, strict=True))

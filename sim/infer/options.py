@@ -39,10 +39,7 @@ NETWORK = (
         "floating_buffers", ("taskmanager.network.memory.floating-buffers-per-gate",), whole, 1
     ),
     NetworkOption(
-        "max_buffers_per_channel",
-        ("taskmanager.network.memory.max-buffers-per-channel",),
-        whole,
-        2,
+        "max_buffers_per_channel", ("taskmanager.network.memory.max-buffers-per-channel",), whole, 2
     ),
     NetworkOption(
         "max_overdraft_buffers",
@@ -58,10 +55,7 @@ NETWORK = (
     ),
     NetworkOption("debloat", ("taskmanager.network.memory.buffer-debloat.enabled",), flag, 0),
     NetworkOption(
-        "debloat_target_ns",
-        ("taskmanager.network.memory.buffer-debloat.target",),
-        duration_ns,
-        _MS,
+        "debloat_target_ns", ("taskmanager.network.memory.buffer-debloat.target",), duration_ns, _MS
     ),
 )
 
@@ -172,10 +166,7 @@ def limits_of(recording: Recording) -> Iterator[tuple[str, Found[Any]]]:
 
 def inline_of(recording: Recording) -> Found[int] | None:
     """Return the size below which state travels in the acknowledgement, where it was set."""
-    names = (
-        "execution.checkpointing.data-inline-threshold",
-        "state.storage.fs.memory-threshold",
-    )
+    names = ("execution.checkpointing.data-inline-threshold", "state.storage.fs.memory-threshold")
     for name in names:
         value = size_bytes(recording.options.get(name))
         if value is not None:

@@ -31,11 +31,7 @@ Holds = Callable[[End, "ChannelSpec"], Iterable[int]]
 """In which objects there is data of an end of a channel: in 0 where it is no log."""
 
 
-def files_of(
-    graph: Graph,
-    groups: Sequence[Hashable],
-    holds: Holds,
-) -> list[list[Chunk]]:
+def files_of(graph: Graph, groups: Sequence[Hashable], holds: Holds) -> list[list[Chunk]]:
     """Return the files of a checkpoint, each with its chunks in order.
 
     graph: of the job when it was taken.  groups: of each task, what it shares a file with.

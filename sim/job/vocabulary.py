@@ -111,9 +111,7 @@ BUFFERS: Vocabulary = {
         ends="upload:index,here",
     ),
     "passed_over": Telling(
-        says="{lasts_ns} are not simulated: the job repeats itself",
-        fields="lasts_ns",
-        always=True,
+        says="{lasts_ns} are not simulated: the job repeats itself", fields="lasts_ns", always=True
     ),
     "completed": Telling(
         says="completes checkpoint {index} after {duration_ns}",

@@ -209,9 +209,7 @@ class JobWorld:
 
     def _new_core(self, old: Coordinator) -> Coordinator:
         return self._make_core(
-            self.settings.parameters,
-            first_checkpoint=old.next_checkpoint,
-            completed=old.completed,
+            self.settings.parameters, first_checkpoint=old.next_checkpoint, completed=old.completed
         )
 
     def submitted(self, newest: JobCheckpoint | None, settings: JobSettings) -> None:

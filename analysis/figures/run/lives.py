@@ -174,11 +174,7 @@ def _draw_transactions(ax: Axes, life: _Life, row: int, end: int, unit: Unit) ->
 
 
 def _draw_checkpoints(
-    ax: Axes,
-    checkpoints: Sequence[tuple[int, int, int, bool]],
-    row: int,
-    unit: Unit,
-    whole: float,
+    ax: Axes, checkpoints: Sequence[tuple[int, int, int, bool]], row: int, unit: Unit, whole: float
 ) -> None:
     """Draw a bar per checkpoint with its number. `whole` is the length of the time axis."""
     free: dict[int, float] = {}  # lane -> where its last number ends

@@ -36,12 +36,7 @@ def seal(key: TopicPartition, payload: bytes, *, checksum: Checksum = Checksum.S
     """Wrap a payload for the slot of one partition."""
     name = str(key).encode()
     body = b"".join(
-        (
-            _HEAD.pack(MAGIC, SCHEMA, checksum, len(name)),
-            name,
-            _LENGTH.pack(len(payload)),
-            payload,
-        )
+        (_HEAD.pack(MAGIC, SCHEMA, checksum, len(name)), name, _LENGTH.pack(len(payload)), payload)
     )
     return body + _digest(checksum, body)
 

@@ -22,12 +22,7 @@ from dataclasses import replace
 
 from ckptsim.models.store.medium.checkpoints import Checkpoints, Live
 from ckptsim.models.store.medium.medium import Slot, SlotWrite
-from ckptsim.models.store.state import (
-    PartitionState,
-    VersionCopy,
-    decode_state,
-    encode_state,
-)
+from ckptsim.models.store.state import PartitionState, VersionCopy, decode_state, encode_state
 from ckptsim.models.store.topics import TopicPartition, parse_topic
 
 

@@ -10,15 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ckptsim.scenarios.errors import Problem
-from ckptsim.scenarios.fields import (
-    REQUIRED,
-    choice,
-    count,
-    duration_ns,
-    kinds_of,
-    name,
-    text,
-)
+from ckptsim.scenarios.fields import REQUIRED, choice, count, duration_ns, kinds_of, name, text
 from ckptsim.scenarios.job.checkpointing import Checkpointing, Mode
 from ckptsim.scenarios.job.faults.striking import (
     AtSubtask,

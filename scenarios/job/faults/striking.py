@@ -8,15 +8,7 @@ from typing import Any, Protocol
 
 from ckptsim.scenarios.dialect import duration_text, one_of
 from ckptsim.scenarios.errors import Problem
-from ckptsim.scenarios.fields import (
-    REQUIRED,
-    Planned,
-    count,
-    duration_ns,
-    flag,
-    name,
-    number,
-)
+from ckptsim.scenarios.fields import REQUIRED, Planned, count, duration_ns, flag, name, number
 from ckptsim.scenarios.job.graph import Vertex, spelled_out
 from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.job.restart import NoRestart

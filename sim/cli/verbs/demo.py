@@ -21,13 +21,7 @@ TUTORIAL = (
     "--seeds=2",
     "--master=here",
 )
-PLANS = (
-    "barrier_modes",
-    "recovery_load",
-    "upload_latency",
-    "crash_instant",
-    "pipeline_interval",
-)
+PLANS = ("barrier_modes", "recovery_load", "upload_latency", "crash_instant", "pipeline_interval")
 
 
 def _demo(arguments: argparse.Namespace) -> int:

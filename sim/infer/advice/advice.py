@@ -185,12 +185,7 @@ class _Runs:
         return _rate(self._run(Mode.ALIGNED, None, window_s))
 
     def _run(
-        self,
-        mode: Mode,
-        interval_s: float | None,
-        window_s: float,
-        *,
-        crash_s: float | None = None,
+        self, mode: Mode, interval_s: float | None, window_s: float, *, crash_s: float | None = None
     ) -> RunResult:
         job = cast("Job", self._scenario.model)
         interval_ns = _YEARS_NS if interval_s is None else round(interval_s * _SECOND_NS)

@@ -90,10 +90,7 @@ def failing(
         recovery=Recovery(timed=True),
         restart=FixedDelay(delay_ns=failure.restart_ns),
         checkpointing=replace(
-            job.checkpointing,
-            first_trigger_ns=first_ns,
-            count=None,
-            tolerable_failures=1_000_000,
+            job.checkpointing, first_trigger_ns=first_ns, count=None, tolerable_failures=1_000_000
         ),
     )
     found = []

@@ -239,12 +239,7 @@ def _is_part(name: str, key: str) -> bool:
 
 
 def _unknown(
-    option: str,
-    ends: Sequence[str],
-    tables: Sequence[str],
-    *,
-    keys: Sequence[str],
-    is_job: bool,
+    option: str, ends: Sequence[str], tables: Sequence[str], *, keys: Sequence[str], is_job: bool
 ) -> Problem:
     """Return the problem of an option that is not known, or of an end that several have.
 

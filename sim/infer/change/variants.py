@@ -105,8 +105,7 @@ def price_of(scenario: Scenario, measures: Measures) -> Price:
     job = cast("Job", scenario.model)
     duration_s = measures.duration_ms.get("median", 0.0) / 1e3
     interval_s = max(
-        job.checkpointing.interval_ns / 1e9,
-        duration_s + job.checkpointing.min_pause_ns / 1e9,
+        job.checkpointing.interval_ns / 1e9, duration_s + job.checkpointing.min_pause_ns / 1e9
     )
     return Price(
         in_flight_bytes=measures.persisted_bytes.get("median", 0.0),

@@ -28,12 +28,7 @@ class BufferMessages:
     """The messages of one job. pauses: of the machine."""
 
     def __init__(
-        self,
-        env: Environment,
-        storage: Storage,
-        constants: Constants,
-        pauses: Pauses,
-        costs: Costs,
+        self, env: Environment, storage: Storage, constants: Constants, pauses: Pauses, costs: Costs
     ) -> None:
         self._storage = storage
         self._env = env

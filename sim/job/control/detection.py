@@ -55,13 +55,7 @@ class DetectionHost:
     found: of each that is known, how long it was not, and how long such losses are in the mean.
     """
 
-    def __init__(
-        self,
-        job: LosingJob,
-        settings: JobSettings,
-        *,
-        events: Events,
-    ) -> None:
+    def __init__(self, job: LosingJob, settings: JobSettings, *, events: Events) -> None:
         self._env, self._entity = job.env, job.entity
         self._parameters = settings.heartbeat
         self._kind = settings.fault_kind

@@ -101,12 +101,7 @@ class RecordMessages:
         return self._job if self._costs.messages_in_order else self._env.entity(what, checkpoint)
 
     def _send(
-        self,
-        late_ns: int,
-        entity: Entity,
-        call: Call,
-        *arguments: Any,
-        kind: Kind = Kind.MESSAGE,
+        self, late_ns: int, entity: Entity, call: Call, *arguments: Any, kind: Kind = Kind.MESSAGE
     ) -> None:
         costs = self._costs
         delay_ns = costs.rpc_ns + late_ns + self._jitter("rpc", costs.rpc_jitter_ns)

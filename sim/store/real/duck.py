@@ -259,12 +259,7 @@ _MEANINGS: tuple[tuple[type[duckdb.Error], tuple[str, ...], type[StoreFileError]
         StoreFormatError,
         "written in another storage format ({text})",
     ),
-    (
-        duckdb.OutOfMemoryException,
-        ("",),
-        StoreFileError,
-        "the memory limit is too small ({text})",
-    ),
+    (duckdb.OutOfMemoryException, ("",), StoreFileError, "the memory limit is too small ({text})"),
     (
         duckdb.PermissionException,
         ("",),

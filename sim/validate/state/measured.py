@@ -45,10 +45,7 @@ _FAILURE = (
     Field("after_checkpoint_ms", "number", minimum=0),
     Field("subtask", "whole", minimum=0),
 )
-_CLUSTER = (
-    Field("slots", "whole", minimum=1),
-    Field("options", "object"),
-)
+_CLUSTER = (Field("slots", "whole", minimum=1), Field("options", "object"))
 _RECOVERY = (
     Field("failed_at_ms", "number", minimum=0),
     *(Field(name, "list" if name == "tasks_restarted" else "number") for name in RECOVERY),

@@ -34,10 +34,7 @@ class CompiledDeployment(Deployment):
     """
 
     def __init__(
-        self,
-        world: DataflowWorld,
-        restored: JobCheckpoint | None,
-        before: CompiledDriver | None,
+        self, world: DataflowWorld, restored: JobCheckpoint | None, before: CompiledDriver | None
     ) -> None:
         super().__init__(world, restored)
         self._before = before

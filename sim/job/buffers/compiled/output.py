@@ -37,15 +37,7 @@ class QueueView:
 class CompiledSubpartition:
     """The sender's end of a channel. channel: its place among the ones of the writer."""
 
-    __slots__ = (
-        "channel",
-        "core",
-        "input_channel",
-        "owner",
-        "restored",
-        "row",
-        "writer",
-    )
+    __slots__ = ("channel", "core", "input_channel", "owner", "restored", "row", "writer")
 
     def __init__(self, owner: CompiledTask, writer: CompiledWriter, channel: int) -> None:
         self.owner = owner

@@ -17,15 +17,7 @@ class Segment:
     owners: how many subpartitions still hold it (more than one for a broadcast).
     """
 
-    __slots__ = (
-        "bytes",
-        "channel",
-        "closed",
-        "first",
-        "owners",
-        "records",
-        "size",
-    )
+    __slots__ = ("bytes", "channel", "closed", "first", "owners", "records", "size")
 
     def __init__(self, channel: int, size: int, first: int) -> None:
         self.channel = channel

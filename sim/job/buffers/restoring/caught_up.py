@@ -26,10 +26,7 @@ _BAND, _BAND_NS = 0.1, 100 * _MS
 
 
 def note_latencies(
-    failovers: Sequence[FailoverRecord],
-    lateness: Lateness,
-    end_ns: int,
-    late_ns: int | None = None,
+    failovers: Sequence[FailoverRecord], lateness: Lateness, end_ns: int, late_ns: int | None = None
 ) -> None:
     """Note in each failover what became of the records after it. The run ends at `end_ns`.
 

@@ -183,10 +183,7 @@ def _taken(
         for graph in (old, new)
     )
     exchange = Exchange(
-        distribution=distribution_of(edge.partitioner),
-        old=before,
-        new=now,
-        in_flight=bool(flights),
+        distribution=distribution_of(edge.partitioner), old=before, new=now, in_flight=bool(flights)
     )
     subtask = new.tasks[channel.downstream].subtask
     gate: GateAssignment = InFlightAssignment().gate(exchange, subtask)

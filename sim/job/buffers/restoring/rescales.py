@@ -66,10 +66,7 @@ class Rescales:
         if restored is None or not is_rescaled(self.graph, restored):
             return None
         found = rescaled(
-            restored,
-            self._graph_of(restored),
-            self.graph,
-            finished=self._finals_of(restored),
+            restored, self._graph_of(restored), self.graph, finished=self._finals_of(restored)
         )
         for (name, subtask), processed in found.processed.items():
             self.finished((name, subtask), processed)

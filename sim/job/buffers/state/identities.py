@@ -89,11 +89,7 @@ class TaskRecords:
     __slots__ = ("_inputs", "_outputs", "_task", "state")
 
     def __init__(
-        self,
-        task: Task,
-        state: Records,
-        inputs: list[ChannelRecords],
-        outputs: list[OutputRecords],
+        self, task: Task, state: Records, inputs: list[ChannelRecords], outputs: list[OutputRecords]
     ) -> None:
         self.state = state
         self._task = task

@@ -203,12 +203,7 @@ class Snapshots:
         if task.records is not None:
             part.cut = task.records.cut()
         self._env.trace.record(
-            "snapshot",
-            task.entity,
-            checkpoint,
-            task.processed,
-            part.start_delay_ns,
-            part.unaligned,
+            "snapshot", task.entity, checkpoint, task.processed, part.start_delay_ns, part.unaligned
         )
         if self._world.faults.strikes_once(CrashAtCheckpoint, task, checkpoint):
             self._world.control.fail(f"{task.name}/{task.subtask} crashes")

@@ -179,10 +179,7 @@ class Task(Pausing):
         channel.gate.taken_bytes += size
         end = channel.subpartition
         channel.partial_bytes = end.writer.sizes.rest(
-            end.lane,
-            channel.records - end.restored.records,
-            records,
-            channel.partial_bytes + size,
+            end.lane, channel.records - end.restored.records, records, channel.partial_bytes + size
         )
         channel.records += records
         if records:

@@ -51,15 +51,7 @@ class TaskControl:
     handler: None at a source.  ended_channels: inputs that have delivered their end of partition.
     """
 
-    __slots__ = (
-        "_emit",
-        "_reach",
-        "checkpoints",
-        "ended_channels",
-        "handler",
-        "lifecycle",
-        "task",
-    )
+    __slots__ = ("_emit", "_reach", "checkpoints", "ended_channels", "handler", "lifecycle", "task")
 
     def __init__(
         self,

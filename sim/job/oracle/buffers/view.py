@@ -169,10 +169,7 @@ class BufferView(PlaneView):
         inputs, outputs = kept.input_spans, kept.output_spans
         if self.world.model.channel_state.is_logged:
             inputs = outputs = {}
-        return (
-            _held_of(inputs, len(task.channels)),
-            _held_of(outputs, len(task.subpartitions)),
-        )
+        return (_held_of(inputs, len(task.channels)), _held_of(outputs, len(task.subpartitions)))
 
     def logged(self, parts: Mapping[int, Any]) -> dict[tuple[int, int], Held]:
         """Return what parts of a checkpoint hold of logs, by sender and place of the output."""

@@ -7,11 +7,7 @@ from ckptsim.sim.job.buffers.compiled.jit import compiled
 from ckptsim.sim.job.buffers.compiled.kernel.base.calendar import push_flush
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
 from ckptsim.sim.job.buffers.compiled.kernel.input.channel import pump
-from ckptsim.sim.job.buffers.compiled.kernel.output.planning import (
-    close_lanes,
-    plan,
-    unplan,
-)
+from ckptsim.sim.job.buffers.compiled.kernel.output.planning import close_lanes, plan, unplan
 from ckptsim.sim.job.buffers.compiled.kernel.threads.thread import shorten, sync
 
 
