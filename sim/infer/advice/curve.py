@@ -17,6 +17,9 @@ from ckptsim.scenarios.job import Mode
 
 SCATTER = 0.04
 """Costs are one that differ by less of what an interval can change: six failures scatter by it."""
+# Shares of time that differ by less are alike, and the longer interval writes less.  Assumption:
+# two seconds a day.
+_ALIKE = 2 / 86_400
 # Checkpoints are back to back that leave less of the interval between the end of one and the next.
 # Assumption: durations vary by so much, and what else uses the storage needs some of it.
 _BREAK = 0.1
@@ -91,7 +94,7 @@ def best_of(
     wanted: Callable[[Point], bool] = lambda _: True,
     price: Callable[[Point], float] = lambda _: 0.0,
 ) -> Point | None:
-    """Return the point of least cost among those that are allowed. Of equal ones the longest.
+    """Return the point of least cost among those that are allowed. Of like ones the longest.
 
     Checkpoints back to back keep the storage busy all day, so they are taken only where nothing
     else is allowed, and so are points that are not wanted.  Of those that cost the same within
@@ -101,8 +104,11 @@ def best_of(
     found = [point for point in found if wanted(point)] or found
     found = [point for point in found if not point.is_back_to_back] or found
     least = min(found, key=lambda one: (one.cost, -one.effective_s), default=None)
-    if least is None or not price(least):
-        return least
+    if least is None:
+        return None
+    if not price(least):
+        alike = [point for point in found if point.cost <= least.cost + _ALIKE]
+        return min(alike, key=lambda one: (-one.effective_s, one.cost))
     alike = [point for point in found if point.cost <= (1 + SCATTER) * least.cost]
     return min(alike, key=lambda one: (price(one), one.cost))
 

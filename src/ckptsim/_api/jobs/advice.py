@@ -194,7 +194,7 @@ def _outside(curve: Curve) -> str:
     kept = [point for point in curve.points if not point.is_back_to_back] or curve.points
     least = min(kept, key=lambda one: one.cost)
     if least is kept[0]:
-        return f"at or below {least.interval_s:,.2f} s, the shortest that leaves a break"
+        return f"at or below {least.interval_s:,.2f} s, the shortest of these"
     return "outside of these"
 
 
