@@ -53,7 +53,7 @@ RECORDS: Vocabulary = {
         "commits {count} files of checkpoint {index} to the table", "index count", always=True
     ),
     "performed": Telling("takes its snapshot of checkpoint {index}", "index"),
-    "acknowledged": Telling("has acknowledged checkpoint {index}", "index persisted state"),
+    "acknowledged": Telling("has acknowledged checkpoint {index}", "index bytes state_bytes"),
     "completed": Telling(
         "completes checkpoint {index}", "index duration_ns", ends="checkpoint:index"
     ),

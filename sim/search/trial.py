@@ -101,8 +101,9 @@ class Trial:
     """What came of one run. Small enough to travel between processes.
 
     work: of violated properties, how much happened until the first violation, in entries of the
-    trace. ended_ns: the last instant.  slowest: duration and number of the slowest completed
-    checkpoint.  failed: status and reason of the others -> how many, and the number of the first.
+    trace. ended_ns: the last instant.  slowest: duration and negative number of the slowest
+    completed checkpoint, empty without one.  failed: status and reason of the others -> how many,
+    and the number of the first.
     """
 
     seed: int
@@ -114,7 +115,7 @@ class Trial:
     violations: tuple[ViolationRow, ...] = ()
     work: dict[str, int] = field(default_factory=dict)
     ended_ns: int = 0
-    slowest: tuple[int, int] = (0, 0)
+    slowest: tuple[int, ...] = ()
     failed: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def work_until(self, name: str) -> int:
@@ -137,7 +138,7 @@ def trial_of(result: RunResult, ties: str, began: Sequence[Environment]) -> Tria
     work: dict[str, int] = {}
     for env in reversed(began):
         work |= env.entries_until
-    slowest = (0, 0)
+    slowest: tuple[int, ...] = ()
     failed: dict[str, tuple[int, int]] = {}
     for row in result.checkpoints:
         if row.status == "completed":

@@ -83,7 +83,7 @@ _TICK_SECONDS = 0.25
 _SWALLOWED_MAX = 8
 # How much later than a look the system ends the process: collecting the garbage of a large process
 # lets no look happen either.  An assumption.
-_SLACK_SECONDS = 5.0
+_SLACK_SECONDS = 15.0
 # How much sooner everything that has not come back before is ended: its story, and shrinking,
 # repeat the run.
 _SOONER = 40

@@ -154,7 +154,7 @@ def test_a_run_is_kept_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.M
     def full_disk(*_: object) -> None:
         raise StoreFileError("the disk is full")
 
-    monkeypatch.setattr("ckptsim.sim.store.real.duck.DuckFile.write_slots", full_disk)
+    monkeypatch.setattr("ckptsim.sim.store.real.typed.TypedFile.write_slots", full_disk)
     for result in (first, second):
         with RunStore(path) as store, pytest.raises(StoreFileError, match="full"):
             store.keep(result)

@@ -175,7 +175,7 @@ def silenced(seed: int) -> Scenario:
     text: Any = plain((random_job if seed % 2 else crashing_job)(seed))
     job = text["job"]
     last_ns = 8 * int(job["checkpointing"].get("interval_ns", S))
-    interval_ns = random.randint(1, last_ns // 4)
+    interval_ns = random.randint(1_000_000, max(2_000_000, last_ns // 4))
     job["recovery"] = {
         "heartbeat_interval_ns": interval_ns,
         "heartbeat_timeout_ns": interval_ns * 5,

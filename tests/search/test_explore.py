@@ -159,7 +159,7 @@ def test_a_hazard_of_released_systems_is_named_and_no_violation() -> None:
 
 def test_what_a_scenario_of_the_library_lists_is_no_hazard_of_drawn_ones() -> None:
     """A checkpoint that is ahead of its data is counted apart where the scenario says so."""
-    report = explore(Explorer(link="checkpoint_store"), Exploring(runs=2 * RUNS), Corpus())
+    report = explore(Explorer(link="checkpoint_store"), Exploring(runs=4 * RUNS), Corpus())
     assert report.violating == []
     assert report.listed["no_checkpoint_ahead_of_data"] > 0
     assert "no_checkpoint_ahead_of_data" not in report.hazards

@@ -262,7 +262,7 @@ def test_harm_is_reached_in_a_drawn_scenario() -> None:
     explorer = Explorer(
         link="final_checkpoint", cores={"coordinator": "wrong_savepoint_commits:make"}
     )
-    found = explorer.run(0, (), evenly(0, 69))
+    found = explorer.run(0, (), evenly(0, 1))
     assert [row.property for row in found.trial.violations] == ["notified_once"]
     subject, *_ = explorer.subject(found.choices)
     with_crash, got, name = with_harm(subject, found.trial, "notified_once")

@@ -28,9 +28,7 @@ _COMPLETE = "what is drawn completes"
 _TIMES = "it changes how long files take and nothing else: `state_bytes` and `write` stand for it"
 _OF_STATE = (
     "Checkpointing.interval_during_backlog_ns",
-    "Job.state",
     "StateTable.backend=rocksdb",
-    "StateTable.incremental",
     "StateTable.changelog",
     "StateTable.claim=claim",
     "StateTable.claim=legacy",
@@ -38,10 +36,12 @@ _OF_STATE = (
     "StateTable.materialization_interval_ns",
     "StateTable.persisted_bytes",
     "StateTable.savepoint_format=native",
+    "Storage.delete_latency_ns",
     "Storage.file_merging",
     "Storage.file_merging_across",
     "Storage.file_merging_bytes",
     "Storage.host_transfers",
+    "Storage.list_latency_ns",
     "Storage.open_latency_ns",
     "Storage.prefixes",
     "Storage.read_host_bytes_per_s",

@@ -66,7 +66,7 @@ def test_chances_stay_chances(name: str) -> None:
     """What goes wrong by chance stays rare, or as frequent as the scenario has it."""
     scenario, drawn = by_name(name), []
     most = max(*losses(plain(scenario)), 0.02)
-    for number in range(800):
+    for number in range(1600):
         choices = Choices(more=Streams(number).stream("around", 0).integer)
         drawn += losses(plain(around(scenario)(choices)))
     assert 0 < max(drawn) <= most
