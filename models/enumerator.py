@@ -135,7 +135,7 @@ class SplitEnumerator:
         self.on_their_way: dict[int, int] = {}  # split -> reader
         self.waiting: dict[int, None] = {}  # readers without an answer
         self.due: list[int] = []  # checkpoints that wait for splits on their way
-        self.owed: set[int] = set()  # readers with a request before those, behind a closed gateway
+        self.owed: set[int] = set()  # readers that asked before those, their gateways closed
         self.closed: dict[int, set[int]] = {reader: set() for reader in range(readers)}
 
     def step(self, event: EnumeratorEvent) -> list[EnumeratorEffect]:
