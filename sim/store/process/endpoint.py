@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.store.world import StoreWorld
 
 _SECOND_NS = 1_000_000_000
+# How a checkpoint with a copy begins that field: without one its encoding leaves the field out.
 _COPIED = b'"compression_dictionary":'
 
 

@@ -52,20 +52,26 @@ class OutputLog:
         # No more of a channel is in flight.
         self._most = (network.max_buffers_per_channel + buffers) * network.segment_bytes
         self._object = 0
-        self._objects: dict[int, deque[tuple[int, int]]] = {}
+        # By output: number of the object, and from where to where it has the output's bytes.
+        self._objects: dict[int, deque[tuple[int, int, int]]] = {}
 
     def objects(self) -> dict[int, tuple[tuple[int, int], ...]]:
         """Return for each output the newest objects and the bytes of it there, oldest first."""
-        return {place: tuple(found) for place, found in self._objects.items()}
+        return {
+            place: tuple((number, end - begin) for number, begin, end in found)
+            for place, found in self._objects.items()
+        }
 
     def append(self, outputs: Sequence[int], size: int) -> None:
         """Log a buffer that is closed, of one output or of all that a broadcast goes to."""
         self.size += size + BUFFER_HEADER_BYTES
         for output in outputs:
             found = self._objects.setdefault(output, deque())
-            before = found.pop()[1] if found and found[-1][0] == self._object else 0
-            found.append((self._object, before + size))
-            while sum(held for _, held in found) - found[0][1] >= self._most:
+            end = begin = found[-1][2] if found else 0
+            if found and found[-1][0] == self._object:
+                begin = found.pop()[1]
+            found.append((self._object, begin, end + size))
+            while found[-1][2] - found[0][2] >= self._most:
                 found.popleft()
         if self._write is None:
             self._next()
