@@ -166,10 +166,7 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
         by_mutant(
             "closes_without_acknowledgement", "final_backlog_unaligned", "closes_when_all_is_over"
         ),
-        by_cores(
-            small(join(more=20)),
-            world=worlds.keeps_state_of_the_finished,
-        ),
+        by_cores(small(join(more=20)), world=worlds.keeps_state_of_the_finished),
     ),
     "plan_reaches_every_running_task": (
         by_cores(
@@ -222,7 +219,7 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
                     more=60,
                     checkpointing={"interval_ns": 10 * MS, "max_concurrent": 2},
                     costs={"completion_ns": 25 * MS},
-                ),
+                )
             ),
             world=worlds.takes_who_finished_since,
         ),
@@ -237,10 +234,7 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
     ),
     "no_record_is_late": (
         by_mutant("forwards_any_status", "flink_40517_idleness"),
-        by_cores(
-            small(_comes_back_from_idle()),
-            world=worlds.becomes_active_behind_its_watermark,
-        ),
+        by_cores(small(_comes_back_from_idle()), world=worlds.becomes_active_behind_its_watermark),
         by_cores(
             small(
                 _splits_at_other_rates(),
@@ -260,11 +254,7 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
             small(
                 chain(
                     400,
-                    checkpointing={
-                        "interval_ns": 60 * MS,
-                        "mode": "at_least_once",
-                        "retained": 3,
-                    },
+                    checkpointing={"interval_ns": 60 * MS, "mode": "at_least_once", "retained": 3},
                 ),
                 at("sink", "crash_task", at_ns=330 * MS),
             ),
@@ -388,15 +378,8 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
         ),
     ),
     "job_ends": (
-        by_mutant(
-            "abort_repeats_nothing",
-            "union_lost_notification",
-            "closes_when_all_is_over",
-        ),
+        by_mutant("abort_repeats_nothing", "union_lost_notification", "closes_when_all_is_over"),
         by_mutant("acknowledges_at_alignment", "final_two_inputs", _PROBE),
     ),
-    "stop_ends": (
-        by_scenario("stop_overtaken"),
-        by_scenario("stop_words_lost", seed=5),
-    ),
+    "stop_ends": (by_scenario("stop_overtaken"), by_scenario("stop_words_lost", seed=5)),
 }
